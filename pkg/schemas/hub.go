@@ -1,0 +1,171 @@
+package schemas
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Cluster is a ManagedCluster as the bridge saw it on the hub.
+type Cluster struct {
+	Name   string            `json:"name"`
+	UID    string            `json:"uid"`
+	Labels map[string]string `json:"labels,omitempty"`
+	// Annotations are kept only where a decision can depend on one: those
+	// under spokewire.dev/.
+	Annotations map[string]string `json:"annotations,omitempty"`
+	Claims      map[string]string `json:"claims,omitempty"`
+	Taints      []Taint           `json:"taints,omitempty"`
+	// Allocatable and Capacity are Kubernetes quantities by resource name.
+	Allocatable map[string]string `json:"allocatable,omitempty"`
+	Capacity    map[string]string `json:"capacity,omitempty"`
+	Conditions  map[string]string `json:"conditions,omitempty"` // type to True, False or Unknown
+	// Deleting is true from the moment that the cluster has a deletion
+	// timestamp.
+	Deleting bool `json:"deleting,omitempty"`
+}
+
+// Taint is a taint of a cluster.
+type Taint struct {
+	Key       string    `json:"key"`
+	Value     string    `json:"value,omitempty"`
+	Effect    string    `json:"effect"` // NoSelect, PreferNoSelect or NoSelectIfNew
+	TimeAdded time.Time `json:"timeAdded,omitzero"`
+}
+
+// ClusterSet is a ManagedClusterSet.
+type ClusterSet struct {
+	Name string `json:"name"`
+	UID  string `json:"uid"`
+	// SelectorType is ExclusiveClusterSetLabel or LabelSelector.
+	SelectorType string `json:"selectorType"`
+	// LabelSelector is a metav1.LabelSelector, for type LabelSelector.
+	LabelSelector json.RawMessage `json:"labelSelector,omitempty"`
+	Deleting      bool            `json:"deleting,omitempty"`
+}
+
+// Binding is a ManagedClusterSetBinding.
+type Binding struct {
+	Name       string `json:"name"`
+	Namespace  string `json:"namespace"`
+	UID        string `json:"uid"`
+	ClusterSet string `json:"clusterSet"`
+	Deleting   bool   `json:"deleting,omitempty"`
+}
+
+// Placement is an OCM Placement as the bridge saw it on the hub.
+type Placement struct {
+	Name        string            `json:"name"`
+	Namespace   string            `json:"namespace"`
+	UID         string            `json:"uid"`
+	Generation  int64             `json:"generation"`
+	Annotations map[string]string `json:"annotations,omitempty"` // those under spokewire.dev/ and open-cluster-management.io
+	Labels      map[string]string `json:"labels,omitempty"`
+	// Direct is true where OCM's own scheduling is switched off by its
+	// annotation, so that Spokewire decides.
+	Direct   bool `json:"direct"`
+	Deleting bool `json:"deleting,omitempty"`
+	// Spec is a cluster.open-cluster-management.io/v1beta1 PlacementSpec.
+	Spec json.RawMessage `json:"spec"`
+}
+
+// AddOnScore is an AddOnPlacementScore that somebody else than the bridge
+// wrote.
+type AddOnScore struct {
+	Cluster    string           `json:"cluster"` // its namespace
+	Name       string           `json:"name"`
+	UID        string           `json:"uid"`
+	Scores     map[string]int32 `json:"scores"`
+	ValidUntil *time.Time       `json:"validUntil,omitempty"`
+}
+
+// ObservedDecision is the sum of the PlacementDecision objects of one
+// Placement on the hub, whoever wrote them, in the order of their pages.
+type ObservedDecision struct {
+	Placement PlacementRef      `json:"placement"`
+	Clusters  []ObservedCluster `json:"clusters"`
+	// Writer is ocm, spokewire or other: who owns the objects.
+	Writer string `json:"writer"`
+}
+
+// ObservedCluster is one decision of a PlacementDecision object.
+type ObservedCluster struct {
+	Name   string `json:"name"`
+	Reason string `json:"reason,omitempty"`
+	Group  int    `json:"group"`
+}
+
+// Deleted is the payload of every tombstone.
+type Deleted struct {
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+	// UID is that of the object that is gone, where it was known.
+	UID string `json:"uid,omitempty"`
+	// Reason says why, for people.
+	Reason string `json:"reason,omitempty"`
+}
+
+// Validate checks that the cluster has a name and sound taints.
+func (c *Cluster) Validate() error {
+	for i, t := range c.Taints {
+		if t.Key == "" || t.Effect == "" {
+			return fieldErrorf(fmt.Sprintf("taints[%d]", i), "lacks its key or effect")
+		}
+	}
+	return required("name", c.Name)
+}
+
+// Validate checks that the set has a name and a known selector type.
+func (s *ClusterSet) Validate() error {
+	if s.SelectorType == "" {
+		return fieldErrorf("selectorType", "is empty")
+	}
+	return required("name", s.Name)
+}
+
+// Validate checks that the names are there.
+func (b *Binding) Validate() error {
+	return required("name", b.Name, "namespace", b.Namespace, "clusterSet", b.ClusterSet)
+}
+
+// Validate checks that the names and the spec are there. What the spec says
+// is checked by who reads it.
+func (p *Placement) Validate() error {
+	if len(p.Spec) == 0 {
+		return fieldErrorf("spec", "is missing")
+	}
+	return required("name", p.Name, "namespace", p.Namespace, "uid", p.UID)
+}
+
+// Validate checks names and bounds.
+func (s *AddOnScore) Validate() error {
+	for name, v := range s.Scores {
+		if v < MinScore || v > MaxScore {
+			return fieldErrorf("scores."+name, "is %d, want %d to %d", v, MinScore, MaxScore)
+		}
+	}
+	return required("cluster", s.Cluster, "name", s.Name)
+}
+
+// Validate checks that the names are there.
+func (d *ObservedDecision) Validate() error {
+	for i, c := range d.Clusters {
+		if c.Name == "" {
+			return fieldErrorf(fmt.Sprintf("clusters[%d].name", i), "is empty")
+		}
+	}
+	return d.Placement.validate()
+}
+
+// Validate checks that the name is there.
+func (d *Deleted) Validate() error { return required("name", d.Name) }
+
+// required takes pairs of a field and its value.
+func required(pairs ...string) error {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] == "" {
+			return fieldErrorf(pairs[i], "is empty")
+		}
+	}
+	return nil
+}
