@@ -107,6 +107,7 @@ const (
 	// Gone: the subject named by Message.Subject has no event any more.
 	Gone
 	// Synced: all that was stored when the reading began has been delivered.
+	// Message.ReceivedAt is the server's time then, see [Clock].
 	Synced
 	// Behind: the connection was lost, the state may be old until Synced.
 	Behind
