@@ -1,0 +1,61 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"github.com/spf13/pflag"
+
+	"github.com/spokewire/spokewire/pkg/events/jetstream"
+)
+
+// BusOptions says how to reach NATS. The URL may carry a user and password,
+// so it comes from the environment rather than from the command line, where
+// every user of the machine could read it.
+type BusOptions struct {
+	URL         string
+	Credentials string // path of an NKey or JWT credentials file
+	RootCA      string // path of the CA that signed the server's certificate
+	InboxPrefix string
+}
+
+// DefaultBusOptions takes the URL from NATS_URL.
+func DefaultBusOptions() BusOptions {
+	return BusOptions{URL: os.Getenv("NATS_URL"), InboxPrefix: os.Getenv("NATS_INBOX_PREFIX")}
+}
+
+// AddFlags adds the options to fs.
+func (o *BusOptions) AddFlags(fs *pflag.FlagSet) {
+	// The URL is not the flag's default, for --help would print its password.
+	fs.Func("nats-url", "NATS server (default $NATS_URL)", func(url string) error {
+		o.URL = url
+		return nil
+	})
+	fs.StringVar(&o.Credentials, "nats-creds", o.Credentials, "NATS credentials file")
+	fs.StringVar(&o.RootCA, "nats-ca", o.RootCA, "CA file for the NATS server's certificate")
+	fs.StringVar(&o.InboxPrefix, "nats-inbox-prefix", o.InboxPrefix, "prefix of this client's inboxes, where its permissions ask for one (default $NATS_INBOX_PREFIX)")
+}
+
+// Validate says what is missing.
+func (o BusOptions) Validate() error {
+	if o.URL == "" {
+		return errors.New("no NATS server is named: set NATS_URL (with a local stack: eval \"$(spokewire env)\") or --nats-url")
+	}
+	return nil
+}
+
+// Connect connects as rt's service. It waits for the server until ctx ends.
+func (o BusOptions) Connect(ctx context.Context, rt Runtime) (*jetstream.Bus, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	return jetstream.Connect(ctx, jetstream.Options{
+		URL:         o.URL,
+		Credentials: o.Credentials,
+		RootCA:      o.RootCA,
+		InboxPrefix: o.InboxPrefix,
+		Name:        rt.Name,
+		Log:         rt.Log,
+	})
+}
