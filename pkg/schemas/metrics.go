@@ -70,7 +70,7 @@ func (s *Sample) validate(i int) error {
 		return fieldErrorf(sampleField(i, ".labels"), "has %d labels, at most %d are taken", len(s.Labels), MaxLabels)
 	}
 	for name, value := range s.Labels {
-		if reason := checkLabel(name, value); reason != "" {
+		if reason := CheckLabel(name, value); reason != "" {
 			return fieldErrorf(sampleField(i, ".labels"), "%s", reason)
 		}
 	}
@@ -108,7 +108,9 @@ func isNameByte(c byte, first bool) bool {
 	return false
 }
 
-func checkLabel(name, value string) string {
+// CheckLabel returns "" for a label that a sample may carry, else what is
+// wrong with it.
+func CheckLabel(name, value string) string {
 	switch {
 	case name == "" || len(name) > MaxLabelNameLength:
 		return "has a label name of " + strconv.Itoa(len(name)) + " bytes, want 1 to " + strconv.Itoa(MaxLabelNameLength)
