@@ -2,25 +2,9 @@ package events
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/cloudevents/sdk-go/v2/event"
-)
-
-// Errors that every bus returns, possibly wrapped.
-var (
-	// ErrConflict: the subject's last event is not the one that ExpectLast
-	// named. Read the subject again and decide anew.
-	ErrConflict = errors.New("the subject has moved on")
-	// ErrNotFound: the subject, or the stream, has no event.
-	ErrNotFound = errors.New("no such event")
-	// ErrInvalidOption: an option or a configuration makes no sense.
-	ErrInvalidOption = errors.New("invalid option")
-	// ErrTooLarge: the event is larger than the server takes.
-	ErrTooLarge = errors.New("the event is larger than the server takes")
-	// ErrClosed: the bus was closed.
-	ErrClosed = errors.New("the bus is closed")
 )
 
 // Header holds an event's transport headers. Keys are case-sensitive, as
@@ -51,6 +35,15 @@ type Message struct {
 	// Deliveries counts how often a Worker was handed the message, from 1.
 	// It is 0 for messages from a Watcher or a Getter.
 	Deliveries int
+	// MaxDeliveries is Work.MaxDeliveries: a failure of this delivery, or of
+	// a later one, is the last.
+	MaxDeliveries int
+}
+
+// LastDelivery reports whether the message will not be handed out again,
+// whatever becomes of it now.
+func (m Message) LastDelivery() bool {
+	return m.MaxDeliveries > 0 && m.Deliveries >= m.MaxDeliveries
 }
 
 // Ack says where an event was stored.
@@ -62,9 +55,12 @@ type Ack struct {
 // Publisher stores events.
 type Publisher interface {
 	// Publish returns once the bus has stored e. It retries through
-	// reconnects until ctx ends, without storing e twice. It returns
-	// ErrConflict where ExpectLast does not hold, ErrTooLarge, or a
-	// transport's own error. It validates e.
+	// reconnects until ctx ends, without storing e twice within DedupeWindow:
+	// an event that stands there already, by its id, counts as stored. It
+	// returns ErrConflict where ExpectLast does not hold, ErrTooLarge,
+	// ErrFull, ErrDenied, ErrClosed, ErrNotFound where no stream takes the
+	// subject, or a transport's own error. It validates e, and refuses what is
+	// no subject with ErrBadSubject.
 	Publish(ctx context.Context, subject string, e event.Event, opts ...PublishOption) (Ack, error)
 }
 
@@ -123,68 +119,7 @@ type Update struct {
 type Worker interface {
 	// Work calls h with each event of a durable consumer, at most
 	// w.MaxInFlight at a time, until ctx ends. What h returns is told to the
-	// bus as DispositionOf says. Events of one subject are not handled at the same
-	// time.
+	// bus as Settle says. Events of one subject are not handled at the same
+	// time; h's context ends after AckWait.
 	Work(ctx context.Context, w Work, h Handler) error
-}
-
-// Work says which durable consumer to run.
-type Work struct {
-	Stream   string
-	Durable  string // the consumer's name: the same name goes on where it stopped
-	Subjects []string
-	// MaxInFlight bounds the events that are out at a time. Default 64.
-	MaxInFlight int
-	// AckWait is after how long an unanswered event is handed out again.
-	// Default 30 s.
-	AckWait time.Duration
-	// MaxDeliveries bounds the tries of one event. Default 10.
-	MaxDeliveries int
-}
-
-// PublishOption changes one Publish.
-type PublishOption func(*PublishOptions)
-
-// PublishOptions is what the options add up to; it is for implementations of
-// Publisher.
-type PublishOptions struct {
-	// ExpectLast is the sequence that the subject's last event must have, 0
-	// for a subject without events; nil means any.
-	ExpectLast *uint64
-	// MessageID is what the bus dedupes by. Default: the event's id.
-	MessageID string
-	// Tombstone, if not 0, makes the event replace all others of its subject
-	// and expire after that long.
-	Tombstone time.Duration
-}
-
-// ExpectLast makes Publish a compare-and-set: it fails with ErrConflict
-// unless the subject's last event has this sequence (0: has none).
-func ExpectLast(sequence uint64) PublishOption {
-	return func(o *PublishOptions) { o.ExpectLast = &sequence }
-}
-
-// WithMessageID sets what the bus dedupes by. It must be unguessable or
-// unique: JetStream dedupes across the whole stream.
-func WithMessageID(id string) PublishOption {
-	return func(o *PublishOptions) { o.MessageID = id }
-}
-
-// TombstoneTTL is how long a tombstone is kept.
-const TombstoneTTL = 7 * 24 * time.Hour
-
-// Tombstone marks the event as the end of its subject: it replaces all that
-// came before, and goes by itself after TombstoneTTL.
-func Tombstone() PublishOption {
-	return func(o *PublishOptions) { o.Tombstone = TombstoneTTL }
-}
-
-// NewPublishOptions applies opts, with the event's id as the default
-// message id.
-func NewPublishOptions(e event.Event, opts ...PublishOption) PublishOptions {
-	o := PublishOptions{MessageID: e.ID()}
-	for _, opt := range opts {
-		opt(&o)
-	}
-	return o
 }

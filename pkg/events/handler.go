@@ -44,6 +44,20 @@ func DispositionOf(err error) Disposition {
 	return Retry
 }
 
+// Settle says what a bus is told of m after a handler returned err: as
+// DispositionOf, but the last delivery is not retried, unless the message
+// has yet to be buried (see [DeadLetters]).
+func Settle(m Message, err error) Disposition {
+	d := DispositionOf(err)
+	if d == Retry && m.LastDelivery() && !errors.Is(err, errUnburied) {
+		return Drop
+	}
+	return d
+}
+
+// errUnburied marks a failure whose dead letter could not be written.
+var errUnburied = errors.New("the dead letter was not written")
+
 // BadInput is the permanent error of a message that is refused.
 type BadInput struct {
 	// Reason is a CamelCase class, for instance NotJSON.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/spokewire/spokewire/pkg/events/internal/filter"
 )
 
 // ErrBadSubject is wrapped by every error about a subject that no part of
@@ -83,6 +85,15 @@ func ReceiptSubject(kind, namespace, name string) string {
 // stream. One message has one subject, so that it is kept once.
 func DeadSubject(service, stream string, sequence uint64) string {
 	return join(FamilyDead, service, stream+"-"+strconv.FormatUint(sequence, 10))
+}
+
+// CheckSubject refuses, with ErrBadSubject, what no event can be stored
+// under: empty tokens, wildcards, white space.
+func CheckSubject(subject string) error {
+	if err := filter.CheckSubject(subject); err != nil {
+		return fmt.Errorf("%w: %w", ErrBadSubject, err)
+	}
+	return nil
 }
 
 func object(family, kind, namespace, name string) string {
