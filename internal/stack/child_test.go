@@ -1,0 +1,83 @@
+package stack
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestAChildIsStartedAgainUntilItIsStopped(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	log := slog.New(slog.NewTextHandler(t.Output(), nil))
+	program := Program{Name: "sleeper", Path: "/bin/sh", Args: []string{"-c", "echo started $WHO; exec sleep 600"}, Env: []string{"WHO=me"}}
+	c, err := startChild(t.Context(), program, dir, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	starts := func() int {
+		text, _ := os.ReadFile(filepath.Join(dir, "sleeper.log"))
+		return strings.Count(string(text), "started me")
+	}
+	waitUntil(t, "the child runs", func() bool { return starts() == 1 })
+	first := c.pid()
+	if err := c.signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	waitUntil(t, "the child runs again", func() bool { return c.pid() != first })
+	waitUntil(t, "both starts are in the log", func() bool { return starts() == 2 })
+	last := c.pid()
+	if err := c.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(last, 0); err == nil {
+		t.Errorf("process %d lives on after stop", last)
+	}
+}
+
+func TestAChildThatCannotStartSaysSo(t *testing.T) {
+	t.Parallel()
+	_, err := startChild(t.Context(), Program{Name: "ghost", Path: "/does/not/exist"}, t.TempDir(), slog.New(slog.DiscardHandler))
+	if err == nil || !strings.Contains(err.Error(), "start ghost") {
+		t.Errorf("startChild() = %v, want an error that names the program", err)
+	}
+}
+
+func TestTwoStacksCannotShareADataDirectory(t *testing.T) {
+	t.Parallel()
+	l := layout(filepath.Join(t.TempDir(), "data"))
+	if err := l.create(); err != nil {
+		t.Fatal(err)
+	}
+	held, err := l.lock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.lock(); err == nil || !strings.Contains(err.Error(), "--data") {
+		t.Errorf("second lock() = %v, want an error that names --data", err)
+	}
+	if err := held.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := l.lock()
+	if err != nil {
+		t.Fatalf("lock() after the first went: %v", err)
+	}
+	_ = again.Close()
+}
+
+func waitUntil(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for !is() {
+		if !sleep(ctx, 10*time.Millisecond) {
+			t.Fatalf("waited in vain until %s", what)
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package stack
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	clusterclient "open-cluster-management.io/api/client/cluster/clientset/versioned"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+)
+
+// fleetSet and fleetNamespace are where the stack's clusters belong and
+// where Placements can select them.
+const (
+	fleetSet       = "default"
+	fleetNamespace = "default"
+)
+
+func clusterName(i int) string { return "spoke-" + strconv.Itoa(i) }
+
+// createFleet does on the hub what a cluster's registration does: clusters
+// in a set, each with its namespace, and the set bound in a namespace. What
+// is there already is left as it is.
+func createFleet(ctx context.Context, admin *rest.Config, spokes int) error {
+	ocm, err := clusterclient.NewForConfig(admin)
+	if err != nil {
+		return err
+	}
+	core, err := kubernetes.NewForConfig(admin)
+	if err != nil {
+		return err
+	}
+	set := &clusterv1beta2.ManagedClusterSet{
+		ObjectMeta: metav1.ObjectMeta{Name: fleetSet},
+		Spec:       clusterv1beta2.ManagedClusterSetSpec{ClusterSelector: clusterv1beta2.ManagedClusterSelector{SelectorType: clusterv1beta2.ExclusiveClusterSetLabel}},
+	}
+	_, err = ocm.ClusterV1beta2().ManagedClusterSets().Create(ctx, set, metav1.CreateOptions{})
+	if err := unlessExists(err); err != nil {
+		return fmt.Errorf("cluster set %s: %w", fleetSet, err)
+	}
+	for i := range spokes {
+		if err := createCluster(ctx, ocm, core, clusterName(i+1)); err != nil {
+			return err
+		}
+	}
+	if err := ensureNamespace(ctx, core, fleetNamespace); err != nil {
+		return err
+	}
+	binding := &clusterv1beta2.ManagedClusterSetBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: fleetSet, Namespace: fleetNamespace},
+		Spec:       clusterv1beta2.ManagedClusterSetBindingSpec{ClusterSet: fleetSet},
+	}
+	_, err = ocm.ClusterV1beta2().ManagedClusterSetBindings(fleetNamespace).Create(ctx, binding, metav1.CreateOptions{})
+	if err := unlessExists(err); err != nil {
+		return fmt.Errorf("binding of cluster set %s in namespace %s: %w", fleetSet, fleetNamespace, err)
+	}
+	return nil
+}
+
+func createCluster(ctx context.Context, ocm clusterclient.Interface, core kubernetes.Interface, name string) error {
+	cluster := &clusterv1.ManagedCluster{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{clusterv1beta2.ClusterSetLabel: fleetSet}},
+		Spec:       clusterv1.ManagedClusterSpec{HubAcceptsClient: true},
+	}
+	_, err := ocm.ClusterV1().ManagedClusters().Create(ctx, cluster, metav1.CreateOptions{})
+	if err := unlessExists(err); err != nil {
+		return fmt.Errorf("cluster %s: %w", name, err)
+	}
+	return ensureNamespace(ctx, core, name)
+}
+
+func ensureNamespace(ctx context.Context, core kubernetes.Interface, name string) error {
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	_, err := core.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{})
+	if err := unlessExists(err); err != nil {
+		return fmt.Errorf("namespace %s: %w", name, err)
+	}
+	return nil
+}
+
+func unlessExists(err error) error {
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return err
+}
+
+// bindClusterRole gives user the shipped ClusterRole and nothing else.
+func bindClusterRole(ctx context.Context, admin *rest.Config, role *rbacv1.ClusterRole, user string) error {
+	core, err := kubernetes.NewForConfig(admin)
+	if err != nil {
+		return err
+	}
+	_, err = core.RbacV1().ClusterRoles().Create(ctx, role, metav1.CreateOptions{})
+	if err := unlessExists(err); err != nil {
+		return fmt.Errorf("cluster role %s: %w", role.Name, err)
+	}
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: role.Name},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
+	}
+	_, err = core.RbacV1().ClusterRoleBindings().Create(ctx, binding, metav1.CreateOptions{})
+	if err := unlessExists(err); err != nil {
+		return fmt.Errorf("cluster role binding %s: %w", role.Name, err)
+	}
+	return nil
+}
