@@ -1,0 +1,79 @@
+package manifest
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spokewire/spokewire/pkg/events"
+	"github.com/spokewire/spokewire/pkg/schemas"
+)
+
+// Kind is one kind of object that can be asked for over the bus.
+type Kind struct {
+	Name       string // as it stands in a manifest
+	Namespaced bool
+	// EventType is that of the request, DeletedType that of its tombstone.
+	EventType, DeletedType string
+
+	subject string // the kind's token in subjects
+	read    func(data []byte, o Object) (schemas.Payload, error)
+}
+
+// Kinds returns every kind.
+func Kinds() []Kind {
+	return []Kind{
+		{
+			Name: schemas.ScorerKind, subject: events.KindScorer, read: readScorer,
+			EventType: schemas.TypeConfigScorer, DeletedType: schemas.TypeConfigScorerDeleted,
+		},
+		{
+			Name: schemas.PlacementKind, Namespaced: true, subject: events.KindPlacement, read: readPlacement,
+			EventType: schemas.TypeConfigPlacement, DeletedType: schemas.TypeConfigPlacementDeleted,
+		},
+	}
+}
+
+// KindOf finds a kind by its name in any case, singular or plural.
+func KindOf(name string) (Kind, error) {
+	singular := strings.TrimSuffix(strings.ToLower(name), "s")
+	var known []string
+	for _, k := range Kinds() {
+		if strings.ToLower(k.Name) == singular {
+			return k, nil
+		}
+		known = append(known, k.Name)
+	}
+	return Kind{}, fmt.Errorf("%q is not known, want %s", name, strings.Join(known, " or "))
+}
+
+// Subject is where requests for the object go.
+func (k Kind) Subject(namespace, name string) string {
+	return events.ConfigSubject(k.subject, namespace, name)
+}
+
+// Describe names an object of the kind as messages do.
+func (k Kind) Describe(namespace, name string) string {
+	if k.Namespaced {
+		name = namespace + "/" + name
+	}
+	return k.Name + " " + name
+}
+
+// ParseName reads NAME, or NAMESPACE/NAME for a namespaced kind, where NAME
+// alone is in DefaultNamespace.
+func (k Kind) ParseName(text string) (namespace, name string, err error) {
+	namespace, name, found := strings.Cut(text, "/")
+	if !found {
+		namespace, name = "", text
+		if k.Namespaced {
+			namespace = DefaultNamespace
+		}
+	}
+	switch {
+	case found && !k.Namespaced:
+		return "", "", fmt.Errorf("%q: a %s has no namespace, want NAME", text, k.Name)
+	case name == "" || found && namespace == "" || strings.Contains(name, "/"):
+		return "", "", fmt.Errorf("%q is not a name, want NAMESPACE/NAME or NAME", text)
+	}
+	return namespace, name, nil
+}

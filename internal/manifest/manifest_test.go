@@ -1,0 +1,160 @@
+package manifest
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spokewire/spokewire/pkg/events"
+	"github.com/spokewire/spokewire/pkg/schemas"
+)
+
+const (
+	scorer = `apiVersion: spokewire.dev/v1alpha1
+kind: Scorer
+metadata: {name: gpu}
+spec:
+  cel: linear(metric("gpu_free"), 0, 8)
+  validFor: 60s
+`
+	placement = `apiVersion: cluster.open-cluster-management.io/v1beta1
+kind: Placement
+metadata: {name: train}
+spec:
+  numberOfClusters: 1
+  prioritizerPolicy:
+    mode: Exact
+    configurations:
+      - scoreCoordinate: {type: AddOn, addOn: {resourceName: gpu, scoreName: gpu}}
+        weight: 1
+`
+)
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	objects, err := Parse([]byte("# comment\n---\n" + scorer + "---\n" + placement + "--- # nothing\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, o := range objects {
+		got = append(got, o.String(), o.Kind.Subject(o.Namespace, o.Name))
+	}
+	want := []string{
+		"Scorer gpu", "sw.config.scorer._.gpu",
+		"Placement default/train", "sw.config.placement.default.train",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+	s := objects[0].Payload.(*schemas.Scorer)
+	if s.Spec.ValidFor != schemas.Duration(time.Minute) || objects[0].Line != 3 || objects[1].Line != 10 {
+		t.Errorf("got validFor %v, lines %d and %d, want 1m0s, 3 and 10", s.Spec.ValidFor, objects[0].Line, objects[1].Line)
+	}
+	if p := objects[1].Payload.(*schemas.PlacementRequest); p.Metadata.Namespace != "default" {
+		t.Errorf("got namespace %q, want default", p.Metadata.Namespace)
+	}
+	for _, o := range objects {
+		if _, err := events.New(o.Kind.EventType, "/test", o.Payload); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestParseJSON(t *testing.T) {
+	t.Parallel()
+	objects, err := Parse([]byte(`{"apiVersion":"spokewire.dev/v1alpha1","kind":"Scorer","metadata":{"name":"a"},"spec":{"cel":"1"}}`))
+	if err != nil || len(objects) != 1 || objects[0].Name != "a" {
+		t.Fatalf("got %v, %v, want Scorer a", objects, err)
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		text string
+		want string
+	}{
+		"nothing":             {"", "no document"},
+		"only comments":       {"# a\n---\n---\n", "no document"},
+		"not YAML":            {"a: [", "line 1"},
+		"a list":              {"[1]", "is not an object"},
+		"no kind":             {"a: 1", `kind: "" is not known`},
+		"another kind":        {"kind: Deployment", `"Deployment" is not known, want Scorer or Placement`},
+		"wrong version":       {strings.Replace(scorer, "v1alpha1", "v9", 1), `Scorer gpu: apiVersion is "spokewire.dev/v9", want "spokewire.dev/v1alpha1"`},
+		"second document":     {scorer + "---\n" + strings.Replace(scorer, "cel:", "cl:", 1), `document at line 8: Scorer gpu: unknown field "spec.cl"`},
+		"repeated field":      {scorer + "kind: Scorer\n", `key "kind" already set`},
+		"wrong case":          {strings.Replace(scorer, "validFor", "validfor", 1), `unknown field "spec.validfor"`},
+		"wrong type":          {strings.Replace(placement, "numberOfClusters: 1", "numberOfClusters: many", 1), "spec.numberOfClusters is a string, want int32"},
+		"bad duration":        {strings.Replace(scorer, "60s", "60", 1), "a duration is a string"},
+		"no name":             {strings.Replace(scorer, "name: gpu", "labels: {}", 1), "metadata.name is empty"},
+		"no expression":       {strings.Replace(scorer, "cel: linear(metric(\"gpu_free\"), 0, 8)", "hub: true", 1), "spec.cel is empty"},
+		"scorer in namespace": {strings.Replace(scorer, "name: gpu", "name: gpu, namespace: a", 1), "metadata.namespace is \"a\", but a Scorer has no namespace"},
+		"typo in a placement": {strings.Replace(placement, "weight:", "wieght:", 1), `unknown field "spec.prioritizerPolicy.configurations[0].wieght"`},
+		"placement of status": {placement + "status: {}\n", `unknown field "status"`},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			objects, err := Parse([]byte(tt.text))
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Fatalf("got %v, %v, want an error with %q", objects, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestParseName(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		kind, text    string
+		wantNamespace string
+		wantName      string
+		wantErr       bool
+	}{
+		"scorer":              {kind: "scorer", text: "gpu", wantName: "gpu"},
+		"placement":           {kind: "Placements", text: "a/b", wantNamespace: "a", wantName: "b"},
+		"default namespace":   {kind: "placement", text: "b", wantNamespace: "default", wantName: "b"},
+		"scorer in namespace": {kind: "scorer", text: "a/gpu", wantErr: true},
+		"empty":               {kind: "scorer", text: "", wantErr: true},
+		"no name":             {kind: "placement", text: "a/", wantErr: true},
+		"no namespace":        {kind: "placement", text: "/b", wantErr: true},
+		"three parts":         {kind: "placement", text: "a/b/c", wantErr: true},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			kind, err := KindOf(tt.kind)
+			if err != nil {
+				t.Fatal(err)
+			}
+			namespace, got, err := kind.ParseName(tt.text)
+			if (err != nil) != tt.wantErr || namespace != tt.wantNamespace || got != tt.wantName {
+				t.Errorf("got %q, %q, %v", namespace, got, err)
+			}
+		})
+	}
+}
+
+// FuzzParse: what is read is valid, and fits into an event.
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{scorer, placement, scorer + "---\n" + placement, "---\n--- {}\n", "kind: Scorer\n", "&a [*a]", "a: &a [b]\nc: *a\n"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		objects, err := Parse(text)
+		if err != nil {
+			return
+		}
+		for _, o := range objects {
+			if _, err := events.New(o.Kind.EventType, "/test", o.Payload); err != nil {
+				t.Errorf("%s at line %d was read, but is refused: %v", o, o.Line, err)
+			}
+			if _, err := events.ParseSubject(o.Kind.Subject(o.Namespace, o.Name)); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
