@@ -1,0 +1,148 @@
+package score
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/google/cel-go/cel"
+
+	"github.com/spokewire/spokewire/pkg/schemas"
+)
+
+// Result is what a program says of a cluster at one time.
+type Result struct {
+	Items []Item
+	// ValidUntil is when the oldest sample among the inputs ceases to be
+	// fresh, or validFor from now on where there is no sample among them. It
+	// is zero where no item has a value.
+	ValidUntil time.Time
+	// Timeless is true where items have values, but no samples among their
+	// inputs: the result holds on as long as somebody says so.
+	Timeless bool
+	// Wake is when time alone may change the result: a sample that was
+	// looked at ceases to be fresh. Zero for never.
+	Wake time.Time
+}
+
+// Item is one dimension of a Result.
+type Item struct {
+	Name string
+	// Value is nil where there is no score.
+	Value *int32
+	// Raw is the number before rounding and clamping, where it is finite.
+	Raw     *float64
+	Reason  string
+	Message string
+
+	reads []read
+}
+
+// Evaluate applies the program to a cluster. It depends on nothing but its
+// arguments.
+func (p *Program) Evaluate(c *Cluster, now time.Time) Result {
+	result := Result{Items: make([]Item, len(p.items))}
+	var oldest time.Time
+	valued := false
+	for i := range p.items {
+		r := &reader{cluster: c, now: now, validFor: p.validFor}
+		it := p.items[i].evaluate(r)
+		if !r.stale.IsZero() {
+			result.Wake = earlier(result.Wake, r.stale)
+		}
+		if it.Value != nil {
+			valued = true
+			if !r.oldest.IsZero() {
+				oldest = earlier(oldest, r.oldest)
+			}
+		}
+		result.Items[i] = it
+	}
+	switch {
+	case !valued:
+	case oldest.IsZero():
+		result.Timeless = true
+		result.ValidUntil = now.Add(p.validFor)
+	default:
+		result.ValidUntil = oldest.Add(p.validFor)
+	}
+	return result
+}
+
+func (i *item) evaluate(r *reader) Item {
+	out := Item{Name: i.name}
+	raw, p := i.run(r)
+	if p != nil {
+		out.Reason, out.Message = p.reason, p.message
+	} else {
+		out.set(raw)
+	}
+	out.reads = r.reads
+	return out
+}
+
+// run returns the number that the expression gives.
+func (i *item) run(r *reader) (float64, *problem) {
+	if i.broken != nil {
+		return 0, i.broken
+	}
+	v, _, err := i.program.Eval(activation{r})
+	if err != nil {
+		var p *problem
+		if errors.As(err, &p) {
+			return 0, p
+		}
+		return 0, failed(err.Error())
+	}
+	raw, ok := number(v)
+	if !ok {
+		return 0, failed(fmt.Sprintf("the expression gave a %s, want a number", v.Type().TypeName()))
+	}
+	return raw, nil
+}
+
+// set rounds half away from zero and clamps.
+func (i *Item) set(raw float64) {
+	if math.IsNaN(raw) || math.IsInf(raw, 0) {
+		i.Reason = schemas.ScoreNotFinite
+		i.Message = fmt.Sprintf("the expression gave %s, which is not a number that can be compared: does it divide by 0?", formatNumber(raw))
+		return
+	}
+	rounded := math.Round(raw)
+	value := int32(math.Max(schemas.MinScore, math.Min(schemas.MaxScore, rounded)))
+	i.Raw, i.Value, i.Reason = &raw, &value, schemas.ScoreComputedReason
+	if float64(value) != rounded {
+		i.Reason = schemas.ScoreClamped
+		i.Message = fmt.Sprintf("%s is outside %d..%d", formatNumber(raw), schemas.MinScore, schemas.MaxScore)
+	}
+}
+
+// Score returns the items as an event shows them, with their inputs.
+func (r *Result) Score() []schemas.ScoreItem {
+	items := make([]schemas.ScoreItem, len(r.Items))
+	for i, it := range r.Items {
+		items[i] = schemas.ScoreItem{
+			Name: it.Name, Value: it.Value, Raw: it.Raw,
+			Reason: it.Reason, Message: it.Message, Inputs: inputs(it.reads),
+		}
+	}
+	return items
+}
+
+func formatNumber(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// activation resolves the one variable there is.
+type activation struct{ r *reader }
+
+// ResolveName returns the reader.
+func (a activation) ResolveName(name string) (any, bool) {
+	if name == self {
+		return a.r, true
+	}
+	return nil, false
+}
+
+// Parent returns nil.
+func (a activation) Parent() cel.Activation { return nil }
