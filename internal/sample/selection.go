@@ -1,0 +1,187 @@
+package sample
+
+import (
+	"iter"
+	"maps"
+	"math"
+	"slices"
+	"sort"
+	"strconv"
+
+	"github.com/spokewire/spokewire/pkg/schemas"
+)
+
+// Reason is why a series is not in the snapshot.
+type Reason string
+
+// Reasons.
+const (
+	NotKept       Reason = "NotKept"       // keep does not name it
+	Dropped       Reason = "Dropped"       // drop names it
+	NotFinite     Reason = "NotFinite"     // its value is NaN or infinite
+	BadName       Reason = "BadName"       // no metric name of the bus
+	BadLabel      Reason = "BadLabel"      // a label that the bus refuses
+	TooManyLabels Reason = "TooManyLabels" // more than limits.labels
+	Duplicate     Reason = "Duplicate"     // the snapshot already has the series
+)
+
+// ByRule reports whether the user asked for it; other reasons deserve a
+// warning.
+func (r Reason) ByRule() bool { return r == NotKept || r == Dropped }
+
+// Left counts the series that were left out for one reason.
+type Left struct {
+	Reason Reason
+	Count  int
+	// Example says what is wrong with the first of them, "" for ByRule.
+	Example string
+}
+
+// Snapshot is what was selected.
+type Snapshot struct {
+	Samples []schemas.Sample // sorted by series
+	Left    []Left           // sorted by reason
+}
+
+// Labels are the labels of one series, and how many they are.
+type Labels struct {
+	Len int
+	All iter.Seq2[string, string]
+}
+
+// Selection gathers the series of one exposition. Of two equal series the
+// first is kept.
+type Selection struct {
+	rules    *Rules
+	verdicts map[string]verdict
+	samples  []schemas.Sample
+	keys     []string
+	seen     map[string]struct{}
+	left     map[Reason]Left
+	over     bool
+}
+
+// Start begins a selection by r.
+func (r *Rules) Start() *Selection {
+	return &Selection{
+		rules:    r,
+		verdicts: map[string]verdict{},
+		seen:     map[string]struct{}{},
+		left:     map[Reason]Left{},
+	}
+}
+
+// Wants reports whether Add would look at a series of this name. If not, it
+// counts the series as left out.
+func (s *Selection) Wants(name []byte) bool {
+	v, known := s.verdicts[string(name)]
+	if !known {
+		v = s.rules.judge(string(name))
+		s.verdicts[string(name)] = v
+	}
+	if v.reason != "" {
+		s.leave(v.reason, v.detail)
+		return false
+	}
+	return true
+}
+
+// Add takes the series in, or counts why not. Wants has said yes to its
+// name.
+func (s *Selection) Add(name []byte, labels Labels, value float64, unit string) {
+	v := s.verdicts[string(name)]
+	switch {
+	case s.over:
+		return
+	case math.IsNaN(value) || math.IsInf(value, 0):
+		s.leave(NotFinite, v.name+" is "+strconv.FormatFloat(value, 'g', -1, 64))
+		return
+	case labels.Len > s.rules.maxLabels():
+		s.leave(TooManyLabels, v.name+" has "+strconv.Itoa(labels.Len)+" labels, at most "+strconv.Itoa(s.rules.maxLabels())+" are taken")
+		return
+	}
+	sample := schemas.Sample{Name: v.name, Value: value}
+	if len(unit) <= schemas.MaxNameLength {
+		sample.Unit = unit
+	}
+	var wrong string
+	if sample.Labels, wrong = s.pick(labels); wrong != "" {
+		s.leave(BadLabel, v.name+" "+wrong)
+		return
+	}
+	s.append(sample)
+}
+
+// pick returns the labels that the rules take, or what is wrong with one.
+func (s *Selection) pick(labels Labels) (map[string]string, string) {
+	if labels.Len == 0 {
+		return nil, ""
+	}
+	picked := make(map[string]string, labels.Len)
+	for name, value := range labels.All {
+		if !s.takes(name) {
+			continue
+		}
+		if wrong := schemas.CheckLabel(name, value); wrong != "" {
+			return nil, wrong
+		}
+		picked[name] = value
+	}
+	return picked, ""
+}
+
+func (s *Selection) takes(label string) bool {
+	if keep := s.rules.KeepLabels; len(keep) > 0 && !slices.Contains(keep, label) {
+		return false
+	}
+	return !slices.Contains(s.rules.DropLabels, label)
+}
+
+func (s *Selection) append(sample schemas.Sample) {
+	key := sample.Series()
+	if _, twice := s.seen[key]; twice {
+		s.leave(Duplicate, key+" comes twice, the first is kept")
+		return
+	}
+	if len(s.samples) == s.rules.maxSamples() {
+		s.over = true
+		return
+	}
+	s.seen[key] = struct{}{}
+	s.samples = append(s.samples, sample)
+	s.keys = append(s.keys, key)
+}
+
+func (s *Selection) leave(reason Reason, example string) {
+	l := s.left[reason]
+	if l.Count == 0 {
+		l.Reason, l.Example = reason, example
+	}
+	l.Count++
+	s.left[reason] = l
+}
+
+// Snapshot ends the selection. It returns a *TooManyError if more samples
+// are kept than the limit; the snapshot then tells only what was left out.
+func (s *Selection) Snapshot() (Snapshot, error) {
+	snapshot := Snapshot{Samples: []schemas.Sample{}}
+	for _, reason := range slices.Sorted(maps.Keys(s.left)) {
+		snapshot.Left = append(snapshot.Left, s.left[reason])
+	}
+	if s.over {
+		return snapshot, &TooManyError{Max: s.rules.maxSamples()}
+	}
+	sort.Sort(bySeries{s})
+	snapshot.Samples = append(snapshot.Samples, s.samples...)
+	return snapshot, nil
+}
+
+// bySeries sorts samples and keys together.
+type bySeries struct{ *Selection }
+
+func (b bySeries) Len() int           { return len(b.keys) }
+func (b bySeries) Less(i, j int) bool { return b.keys[i] < b.keys[j] }
+func (b bySeries) Swap(i, j int) {
+	b.keys[i], b.keys[j] = b.keys[j], b.keys[i]
+	b.samples[i], b.samples[j] = b.samples[j], b.samples[i]
+}
