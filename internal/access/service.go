@@ -1,0 +1,87 @@
+package access
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/spokewire/spokewire/pkg/events"
+)
+
+// Names of the hub services that have a user.
+const (
+	HubBridge       = "hub-bridge"
+	Scorer          = "scorer"
+	PlacementWriter = "placement-writer"
+)
+
+// rights are what a service does on the bus.
+type rights struct {
+	// publishes are subjects, beside the service's own dead letters.
+	publishes []string
+	// reads are streams that it watches or works on.
+	reads []string
+}
+
+// services is the one place that says which service may do what.
+var services = map[string]rights{
+	HubBridge: {
+		publishes: []string{"sw.hub.*.*.*", "sw.receipt.*.*.*", "sw.decision.placement.*.*"},
+		reads:     []string{events.StreamHub, events.StreamScores, events.StreamConfig, events.StreamDecisions, events.StreamReceipts},
+	},
+	Scorer: {
+		publishes: []string{"sw.score.*.*"},
+		reads:     []string{events.StreamMetrics, events.StreamHub, events.StreamConfig, events.StreamScores},
+	},
+	PlacementWriter: {
+		publishes: []string{"sw.decision.placement.*.*"},
+		reads:     []string{events.StreamHub, events.StreamScores, events.StreamConfig, events.StreamDecisions},
+	},
+}
+
+// Services returns the names of the hub services that this package knows,
+// sorted.
+func Services() []string { return slices.Sorted(maps.Keys(services)) }
+
+func serviceUser(name string) User {
+	r := services[name]
+	publish := slices.Clone(r.publishes)
+	publish = append(publish, "sw."+events.FamilyDead+"."+events.EncodeToken(name)+".*")
+	publish = append(publish, apiPrefix+"INFO")
+	// A compare-and-set that was answered by silence is settled by reading
+	// the stream's leader.
+	publish = append(publish, lookAPI(events.StreamDead)...)
+	for _, stream := range r.reads {
+		publish = append(publish, lookAPI(stream)...)
+		publish = append(publish, consumeAPI(stream)...)
+	}
+	return User{Name: name, Account: AccountHub, Publish: publish, Subscribe: []string{InboxPrefix(name) + ".>"}}
+}
+
+const apiPrefix = "$JS.API."
+
+// lookAPI is what it takes to learn a stream's settings and to read single
+// messages of it.
+func lookAPI(stream string) []string {
+	list := []string{apiPrefix + "STREAM.INFO." + stream, apiPrefix + "STREAM.MSG.GET." + stream}
+	if !ingest(stream) {
+		list = append(list, apiPrefix+"DIRECT.GET."+stream, apiPrefix+"DIRECT.GET."+stream+".>")
+	}
+	return list
+}
+
+// consumeAPI is what it takes to read a stream by a pull consumer, ordered
+// or durable. Acknowledgements have two forms.
+func consumeAPI(stream string) []string {
+	return []string{
+		apiPrefix + "CONSUMER.CREATE." + stream + ".>",
+		apiPrefix + "CONSUMER.INFO." + stream + ".*",
+		apiPrefix + "CONSUMER.MSG.NEXT." + stream + ".*",
+		apiPrefix + "CONSUMER.DELETE." + stream + ".*",
+		"$JS.ACK." + stream + ".>",
+		"$JS.ACK.*.*." + stream + ".>",
+	}
+}
+
+func ingest(stream string) bool {
+	return slices.ContainsFunc(events.Streams(), func(s events.Stream) bool { return s.Name == stream && s.Ingest })
+}

@@ -1,0 +1,110 @@
+package access
+
+import (
+	"slices"
+
+	"github.com/spokewire/spokewire/pkg/events"
+)
+
+// Accounts.
+const (
+	AccountSystem = "SYS"
+	AccountHub    = "HUB"
+	AccountRead   = "READ"
+	AccountSpokes = "SPOKES"
+	AccountUsers  = "USERS"
+)
+
+// Users that every layout has.
+const (
+	// Admin creates the streams in HUB, and may do nothing else.
+	Admin = "admin"
+	// ReadAdmin creates the mirrors in READ, and may do nothing else.
+	ReadAdmin = "read-admin"
+	// Operator publishes metrics and configuration and reads every stream.
+	Operator = "operator"
+	// System watches the server itself.
+	System = "sys"
+)
+
+// User is one user of the configuration.
+type User struct {
+	Name, Account string
+	// Publish and Subscribe are the subjects allowed, all others are denied.
+	// Both empty means that the account is the only bound.
+	Publish, Subscribe []string
+}
+
+// SpokeUser is the name of a cluster's user.
+func SpokeUser(cluster string) string { return "cluster-" + events.EncodeToken(cluster) }
+
+// OutsiderUser is the name of an outsider's user.
+func OutsiderUser(name string) string { return "user-" + events.EncodeToken(name) }
+
+// InboxPrefix is the only inbox prefix that a user may subscribe to. name is
+// the cluster for a spoke, the outsider's name, or the service; the operator
+// has the prefix _INBOX, so that stock clients need no option.
+func InboxPrefix(name string) string {
+	if name == Operator {
+		return "_INBOX"
+	}
+	return "_INBOX_" + events.EncodeToken(name)
+}
+
+// Users returns every user of the layout in the order of the configuration:
+// the fixed ones, services, spokes, outsiders.
+func (l Layout) Users() []User {
+	users := []User{
+		{Name: System, Account: AccountSystem},
+		adminUser(Admin, AccountHub),
+		adminUser(ReadAdmin, AccountRead),
+		operatorUser(),
+	}
+	for _, name := range l.Services {
+		users = append(users, serviceUser(name))
+	}
+	for _, s := range l.Spokes {
+		publish := append(s.subjects(events.FamilyMetric), s.subjects(events.FamilyBackfill)...)
+		users = append(users, User{
+			Name: SpokeUser(s.Cluster), Account: AccountSpokes,
+			Publish: publish, Subscribe: []string{InboxPrefix(s.Cluster) + ".>"},
+		})
+	}
+	for _, o := range l.Outsiders {
+		users = append(users, outsiderUser(o))
+	}
+	return users
+}
+
+func adminUser(name, account string) User {
+	return User{Name: name, Account: account, Publish: []string{apiPrefix + ">"}, Subscribe: []string{InboxPrefix(name) + ".>"}}
+}
+
+// operatorUser names no streams, so that it reads those of the future too.
+func operatorUser() User {
+	publish := []string{"sw.metric.*.*", "sw.config.*.*.*", "$JS.ACK.>", "$JS.FC.>"}
+	for _, op := range []string{
+		"INFO", "STREAM.NAMES", "STREAM.LIST", "STREAM.INFO.*", "STREAM.MSG.GET.*", "DIRECT.GET.>",
+		"CONSUMER.CREATE.>", "CONSUMER.DURABLE.CREATE.>", "CONSUMER.INFO.*.*", "CONSUMER.MSG.NEXT.*.*",
+		"CONSUMER.DELETE.*.*", "CONSUMER.NAMES.*", "CONSUMER.LIST.*",
+	} {
+		publish = append(publish, apiPrefix+op)
+	}
+	return User{Name: Operator, Account: AccountHub, Publish: publish, Subscribe: []string{InboxPrefix(Operator) + ".>", "sw.>"}}
+}
+
+func outsiderUser(o Outsider) User {
+	u := User{Name: OutsiderUser(o.Name), Account: AccountUsers, Subscribe: []string{InboxPrefix(o.Name) + ".>"}}
+	for _, g := range o.Metrics {
+		u.Publish = append(u.Publish, g.subjects(events.FamilyMetric)...)
+	}
+	if o.Decisions {
+		for _, stream := range mirrored() {
+			for _, c := range readerCalls(stream) {
+				u.Publish = append(u.Publish, readAPI+c.subject)
+			}
+		}
+	}
+	slices.Sort(u.Publish)
+	return u
+}
