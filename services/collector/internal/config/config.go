@@ -1,0 +1,217 @@
+// Package config reads the collector's configuration file.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"time"
+
+	"sigs.k8s.io/json"
+	"sigs.k8s.io/yaml"
+
+	"github.com/spokewire/spokewire/internal/sample"
+	"github.com/spokewire/spokewire/pkg/schemas"
+)
+
+// Defaults of a source and of the outbox.
+const (
+	DefaultInterval    = 10 * time.Second
+	MinInterval        = 100 * time.Millisecond
+	MaxInterval        = time.Hour
+	MaxTimeout         = 30 * time.Second // default: the interval, at most 10 s
+	DefaultBodyBytes   = 16 << 20
+	MaxBodyBytes       = 256 << 20
+	DefaultOutboxBytes = 256 << 20
+	MinOutboxBytes     = 1 << 20
+	maxNameLength      = 253
+)
+
+// Formats of a source.
+const (
+	FormatAuto        = "auto"        // by the answer's Content-Type
+	FormatText        = "text"        // Prometheus text, whatever the answer says
+	FormatOpenMetrics = "openmetrics" // ditto
+)
+
+// Config is the whole configuration.
+type Config struct {
+	// Cluster is the name that the hub knows this cluster by.
+	Cluster string   `json:"cluster"`
+	Sources []Source `json:"sources"`
+	Outbox  Outbox   `json:"outbox"`
+}
+
+// Outbox says where snapshots wait until the hub has them.
+type Outbox struct {
+	Dir string `json:"dir"`
+	// MaxBytes bounds the snapshots that wait; beyond it the oldest
+	// superseded ones are dropped. Default 256 MiB. The file may grow to
+	// about twice that.
+	MaxBytes int64 `json:"maxBytes,omitempty"`
+}
+
+// Source is one endpoint to scrape.
+type Source struct {
+	// Name tells the sources of a cluster apart.
+	Name string `json:"name"`
+	URL  string `json:"url"`
+	// Interval is from the start of one scrape to that of the next. Default
+	// 10s.
+	Interval Duration `json:"interval,omitzero"`
+	// Timeout is of one scrape as a whole. Default: the interval, at most
+	// 10s.
+	Timeout Duration `json:"timeout,omitzero"`
+	// Format is auto, text or openmetrics. Default auto.
+	Format string `json:"format,omitempty"`
+	// BearerTokenFile is read at every scrape, for tokens expire.
+	BearerTokenFile string   `json:"bearerTokenFile,omitempty"`
+	TLS             TLS      `json:"tls,omitzero"`
+	Keep            []string `json:"keep,omitempty"`
+	Drop            []string `json:"drop,omitempty"`
+	Rename          []Rename `json:"rename,omitempty"`
+	Labels          Labels   `json:"labels,omitzero"`
+	Limits          Limits   `json:"limits,omitzero"`
+}
+
+// TLS is for https targets.
+type TLS struct {
+	CAFile   string `json:"caFile,omitempty"` // default: the system's CAs
+	CertFile string `json:"certFile,omitempty"`
+	KeyFile  string `json:"keyFile,omitempty"`
+	// InsecureSkipVerify takes any certificate.
+	InsecureSkipVerify bool `json:"insecureSkipVerify,omitempty"`
+}
+
+// Rename gives the series that From matches as a whole another name; $1
+// stands for a group of From.
+type Rename struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+// Labels says which labels are taken.
+type Labels struct {
+	Keep []string `json:"keep,omitempty"` // empty: all
+	Drop []string `json:"drop,omitempty"`
+}
+
+// Limits bound one scrape.
+type Limits struct {
+	// BodyBytes bounds the answer, unpacked. Default 16 MiB.
+	BodyBytes int64 `json:"bodyBytes,omitempty"`
+	// Samples bounds the kept series; a scrape with more fails. Default
+	// 10000, which is the most an event takes.
+	Samples int `json:"samples,omitempty"`
+	// Labels bounds the labels of a series; one with more is left out.
+	// Default 64, which is the most an event takes.
+	Labels int `json:"labels,omitempty"`
+}
+
+// Load reads the file at path and validates it.
+func Load(path string) (Config, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return Config{}, fmt.Errorf("--config: %w", err)
+	}
+	c, err := Parse(data)
+	if err != nil {
+		return Config{}, fmt.Errorf("--config %s: %w", path, err)
+	}
+	return c, nil
+}
+
+// Parse reads YAML, refuses unknown and repeated fields, fills in the
+// defaults and validates the result.
+func Parse(data []byte) (Config, error) {
+	var c Config
+	text, err := yaml.YAMLToJSONStrict(data)
+	if err != nil {
+		return Config{}, fmt.Errorf("cannot be read: %w", err)
+	}
+	unknown, err := json.UnmarshalStrict(text, &c)
+	if err := errors.Join(append(unknown, err)...); err != nil {
+		return Config{}, fmt.Errorf("cannot be read: %w", err)
+	}
+	c.Default()
+	return c, c.Validate()
+}
+
+// Default fills in what was left out.
+func (c *Config) Default() {
+	if c.Outbox.MaxBytes == 0 {
+		c.Outbox.MaxBytes = DefaultOutboxBytes
+	}
+	for i := range c.Sources {
+		c.Sources[i].Default()
+	}
+}
+
+// Default fills in what was left out.
+func (s *Source) Default() {
+	if s.Interval == (Duration{}) {
+		s.Interval = Of(DefaultInterval)
+	}
+	if s.Timeout == (Duration{}) {
+		s.Timeout = Of(min(s.Interval.Duration, 10*time.Second))
+	}
+	if s.Format == "" {
+		s.Format = FormatAuto
+	}
+	if s.Limits.BodyBytes == 0 {
+		s.Limits.BodyBytes = DefaultBodyBytes
+	}
+	if s.Limits.Samples == 0 {
+		s.Limits.Samples = schemas.MaxSamples
+	}
+	if s.Limits.Labels == 0 {
+		s.Limits.Labels = schemas.MaxLabels
+	}
+}
+
+// Rules returns the rules of a valid source.
+func (s *Source) Rules() (sample.Rules, error) {
+	r := sample.Rules{
+		KeepLabels: s.Labels.Keep,
+		DropLabels: s.Labels.Drop,
+		MaxSamples: s.Limits.Samples,
+		MaxLabels:  s.Limits.Labels,
+	}
+	for i, e := range s.Keep {
+		compiled, err := sample.Compile(e)
+		if err != nil {
+			return r, fieldErrorf(fmt.Sprintf("keep[%d]", i), "is %q: %v", e, err)
+		}
+		r.Keep = append(r.Keep, compiled)
+	}
+	for i, e := range s.Drop {
+		compiled, err := sample.Compile(e)
+		if err != nil {
+			return r, fieldErrorf(fmt.Sprintf("drop[%d]", i), "is %q: %v", e, err)
+		}
+		r.Drop = append(r.Drop, compiled)
+	}
+	for i, rename := range s.Rename {
+		compiled, err := sample.Compile(rename.From)
+		if err != nil {
+			return r, fieldErrorf(fmt.Sprintf("rename[%d].from", i), "is %q: %v", rename.From, err)
+		}
+		r.Rename = append(r.Rename, sample.Rename{From: compiled, To: rename.To})
+	}
+	return r, nil
+}
+
+// Target returns the source's parsed URL.
+func (s *Source) Target() (*url.URL, error) {
+	u, err := url.Parse(s.URL)
+	switch {
+	case s.URL == "":
+		return nil, fieldErrorf("url", "is missing, for instance http://127.0.0.1:9100/metrics")
+	case err != nil:
+		return nil, fieldErrorf("url", "is not a URL: %v", err)
+	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		return nil, fieldErrorf("url", "is %q, want http://HOST[:PORT]/PATH or https://…", u.Redacted())
+	}
+	return u, nil
+}
