@@ -44,3 +44,49 @@ $(BIN)/crds: go.mod
 
 .PHONY: hub
 hub: $(BIN)/etcd $(BIN)/kube-apiserver $(BIN)/crds ## build the hub's parts: etcd, kube-apiserver, OCM's CRDs
+
+# Programs of ours.
+SOURCES := $(shell find cmd services internal pkg deploy -name '*.go' -not -name '*_test.go' 2>/dev/null) \
+	$(shell find deploy pkg/schemas -name '*.yaml' -o -name '*.json' 2>/dev/null) go.mod go.sum
+SERVICES := $(notdir $(wildcard services/*))
+LDFLAGS  := -s -w -X github.com/spokewire/spokewire/internal/process.version=$(VERSION)
+
+$(BIN)/spokewire: $(SOURCES)
+	@echo "building spokewire"
+	@$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/spokewire
+$(BIN)/service/%: $(SOURCES)
+	@echo "building $*"
+	@$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./services/$*
+
+.DEFAULT_GOAL := help
+.PHONY: help build tools demo up check test lint generate clean
+help: ## say what there is
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: $(BIN)/spokewire $(SERVICES:%=$(BIN)/service/%) ## build our programs into bin/
+
+tools: hub $(BIN)/kubectl $(BIN)/nats-server $(BIN)/nats ## build the pinned programs: the hub's, kubectl, nats-server, nats
+
+demo: hub $(BIN)/spokewire ## metrics of three clusters become OCM objects on a real API server, step by step
+	@$(BIN)/spokewire demo
+
+up: hub $(BIN)/spokewire ## keep the local stack running in the foreground
+	@$(BIN)/spokewire up $(ARGS)
+
+lint: $(BIN)/golangci-lint ## lint, with the rules of who may import whom
+	@$(BIN)/golangci-lint run ./...
+
+UNIT := $(shell $(GO) list ./... 2>/dev/null | grep -v /test/e2e)
+TESTFLAGS ?= -count=1 -timeout 20m
+
+check: lint hub ## the quick loop: lint and the unit tests, with the race detector
+	CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) $(UNIT)
+
+test: hub tools $(BIN)/placement build ## every test, on a fresh machine
+	CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) ./...
+
+generate: ## make the generated files anew
+	$(GO) generate ./...
+
+clean: ## remove what was built, but not the caches
+	rm -rf $(BIN)

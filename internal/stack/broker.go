@@ -1,0 +1,108 @@
+package stack
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/spokewire/spokewire/internal/access"
+	"github.com/spokewire/spokewire/pkg/events"
+	"github.com/spokewire/spokewire/pkg/events/jetstream"
+)
+
+// The stack's collectors publish one source each.
+const spokeSource = "workload"
+
+// startNATS runs the embedded server, or takes the one that is named, and
+// creates the streams.
+func (s *Stack) startNATS(ctx context.Context) error {
+	if s.options.NATS != Embedded {
+		s.natsAddress = "(" + Redacted(s.options.NATS) + ")"
+		s.natsURL = func(string) (string, error) { return s.options.NATS, nil }
+		return s.createStreams(ctx, "")
+	}
+	address, err := freeAddress()
+	if err != nil {
+		return err
+	}
+	grants := access.Layout{Server: access.DefaultServer(address, s.files.natsStore()), Services: access.Services()}
+	for i := range s.options.spokes() {
+		grants.Spokes = append(grants.Spokes, access.Grant{Cluster: clusterName(i + 1), Sources: []string{spokeSource}})
+	}
+	passwords, secrets, err := access.Issue(grants, rand.Text)
+	if err != nil {
+		return err
+	}
+	config, err := access.Config(grants, secrets)
+	if err != nil {
+		return err
+	}
+	if err := writePrivate(s.files.natsConfig(), config); err != nil {
+		return err
+	}
+	s.natsAddress = "nats://" + address
+	s.natsURL = func(user string) (string, error) { return passwords.URL(s.natsAddress, user) }
+	if err := s.start(s.self(ProcessNATS, nil, "nats", "--config", s.files.natsConfig())); err != nil {
+		return err
+	}
+	if err := waitForListener(ctx, address); err != nil {
+		return err
+	}
+	if err := s.createStreams(ctx, access.InboxPrefix(access.Admin)); err != nil {
+		return err
+	}
+	return s.createMirrors(ctx)
+}
+
+// createStreams creates the streams that are missing. One that is there with
+// other settings is reported and left alone.
+func (s *Stack) createStreams(ctx context.Context, inbox string) error {
+	bus, err := s.connect(ctx, access.Admin, inbox)
+	if err != nil {
+		return err
+	}
+	defer bus.Close()
+	return bus.EnsureStreams(ctx, events.Streams())
+}
+
+func (s *Stack) connect(ctx context.Context, user, inbox string) (*jetstream.Bus, error) {
+	url, err := s.natsURL(user)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	return jetstream.Connect(ctx, jetstream.Options{URL: url, Name: "stack", InboxPrefix: inbox, Log: s.options.Log})
+}
+
+// natsEnv is how a process learns its way to the bus: by the environment,
+// where other users of the machine cannot read it.
+func (s *Stack) natsEnv(user, inboxOf string) ([]string, error) {
+	url, err := s.natsURL(user)
+	if err != nil {
+		return nil, err
+	}
+	env := []string{"NATS_URL=" + url}
+	if s.options.NATS == Embedded {
+		env = append(env, "NATS_INBOX_PREFIX="+access.InboxPrefix(inboxOf))
+	}
+	return env, nil
+}
+
+// waitForListener returns once something accepts connections on address.
+func waitForListener(ctx context.Context, address string) error {
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	for {
+		var dialer net.Dialer
+		conn, err := dialer.DialContext(ctx, "tcp", address)
+		if err == nil {
+			return conn.Close()
+		}
+		if !sleep(ctx, 20*time.Millisecond) {
+			return fmt.Errorf("nothing listens on %s after %s: %w", address, readyTimeout, err)
+		}
+	}
+}

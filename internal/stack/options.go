@@ -1,0 +1,89 @@
+package stack
+
+import (
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/spokewire/spokewire/internal/hub"
+)
+
+// What --hub and --nats may say instead of a path or a URL.
+const (
+	Embedded = "embedded"
+	None     = "none"
+)
+
+// maxSpokes bounds the spokes of a local stack: each is two processes.
+const maxSpokes = 100
+
+// Options of a local stack.
+type Options struct {
+	// Executable is the spokewire program that the processes run.
+	Executable string
+	// BinDir holds the hub's programs, see package hub.
+	BinDir  string
+	DataDir string
+	// Spokes is how many clusters to create, each with a workload and a
+	// collector. -1 means three on an embedded hub and none elsewhere.
+	Spokes int
+	// Hub is Embedded, None or the path of a kubeconfig.
+	Hub string
+	// NATS is Embedded or a URL.
+	NATS string
+	// OCM runs OCM's own placement controller beside ours.
+	OCM bool
+	// Interval is how often a spoke's collector scrapes.
+	Interval time.Duration
+	Log      *slog.Logger
+	// Progress is told of each step, in a few words.
+	Progress func(step string)
+}
+
+// DefaultOptions is a stack with everything on board. Executable, BinDir,
+// Log and Progress are the caller's.
+func DefaultOptions() Options {
+	return Options{DataDir: DefaultDataDir(), Spokes: -1, Hub: Embedded, NATS: Embedded, Interval: time.Second}
+}
+
+// AddFlags adds the options to fs.
+func (o *Options) AddFlags(fs *pflag.FlagSet) {
+	fs.StringVar(&o.DataDir, "data", o.DataDir, "directory of the stack's state, logs and credentials")
+	fs.IntVar(&o.Spokes, "spokes", o.Spokes, "clusters to create, each with a workload and a collector (-1: 3 on an embedded hub, none elsewhere)")
+	fs.StringVar(&o.Hub, "hub", o.Hub, "embedded, none, or the path of a hub's kubeconfig")
+	fs.StringVar(&o.NATS, "nats", o.NATS, "embedded, or the URL of a NATS server with JetStream")
+	fs.BoolVar(&o.OCM, "ocm", o.OCM, "run OCM's own placement controller too")
+	fs.DurationVar(&o.Interval, "interval", o.Interval, "how often the spokes' collectors scrape")
+}
+
+// Validate names the flag that is wrong.
+func (o Options) Validate() error {
+	switch {
+	case o.Spokes < -1 || o.Spokes > maxSpokes:
+		return fmt.Errorf("--spokes is %d, want 0 to %d", o.Spokes, maxSpokes)
+	case o.DataDir == "":
+		return fmt.Errorf("--data is empty")
+	case o.Interval < 10*time.Millisecond:
+		return fmt.Errorf("--interval is %s, want at least 10ms", o.Interval)
+	case o.OCM && o.Hub == None:
+		return fmt.Errorf("--ocm needs a hub, but --hub is none")
+	case o.NATS == "" || o.Hub == "":
+		return fmt.Errorf("--nats and --hub must not be empty")
+	}
+	if o.Hub == Embedded {
+		return hub.DefaultOptions(o.BinDir).Validate()
+	}
+	return nil
+}
+
+func (o Options) spokes() int {
+	switch {
+	case o.Spokes >= 0:
+		return o.Spokes
+	case o.Hub == Embedded:
+		return 3
+	}
+	return 0
+}

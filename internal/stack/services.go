@@ -1,0 +1,214 @@
+package stack
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/spokewire/spokewire/deploy/k8s"
+	"github.com/spokewire/spokewire/internal/access"
+	"github.com/spokewire/spokewire/internal/hub"
+)
+
+// hubAccess is how the stack's parts reach the hub.
+type hubAccess struct {
+	address string
+	admin   string // path of a kubeconfig
+	bridge  string // ditto
+	config  *rest.Config
+}
+
+// bridgeUser is the bridge's name on an embedded hub.
+const bridgeUser = "spokewire-hub-bridge"
+
+func (s *Stack) startHub(ctx context.Context) error {
+	var err error
+	switch s.options.Hub {
+	case None:
+		return nil
+	case Embedded:
+		err = s.startEmbeddedHub(ctx)
+	default:
+		err = s.useHub()
+	}
+	if err != nil || s.options.spokes() == 0 {
+		return err
+	}
+	return createFleet(ctx, s.hub.config, s.options.spokes())
+}
+
+// useHub takes the hub that the user named, and creates nothing on it.
+func (s *Stack) useHub() error {
+	config, err := clientcmd.BuildConfigFromFlags("", s.options.Hub)
+	if err != nil {
+		return fmt.Errorf("--hub %s: %w", s.options.Hub, err)
+	}
+	path, err := filepath.Abs(s.options.Hub)
+	if err != nil {
+		return err
+	}
+	s.hub = hubAccess{address: config.Host, admin: path, bridge: path, config: config}
+	return nil
+}
+
+func (s *Stack) startEmbeddedHub(ctx context.Context) error {
+	options := hub.DefaultOptions(s.options.BinDir)
+	options.DataDir = s.files.etcd()
+	h, err := hub.Start(ctx, options)
+	if err != nil {
+		return err
+	}
+	s.defers("hub", h.Stop)
+	s.hub = hubAccess{address: h.Admin().Host, admin: s.files.kubeconfig("admin"), bridge: s.files.kubeconfig(bridgeUser), config: h.Admin()}
+	admin, err := h.AddUser("spokewire-admin", "system:masters")
+	if err != nil {
+		return err
+	}
+	bridge, err := h.AddUser(bridgeUser)
+	if err != nil {
+		return err
+	}
+	if err := writePrivate(s.hub.admin, string(admin.Kubeconfig)); err != nil {
+		return err
+	}
+	if err := writePrivate(s.hub.bridge, string(bridge.Kubeconfig)); err != nil {
+		return err
+	}
+	return k8s.Grant(ctx, h.Admin(), bridgeUser)
+}
+
+// startServices runs the hub services and waits until each is ready.
+func (s *Stack) startServices(ctx context.Context) error {
+	services := map[string][]string{
+		access.Scorer:          nil,
+		access.PlacementWriter: nil,
+	}
+	if s.options.Hub != None {
+		services[access.HubBridge] = []string{"--kubeconfig", s.hub.bridge}
+	}
+	health := map[string]string{}
+	for _, name := range access.Services() {
+		args, wanted := services[name]
+		if !wanted {
+			continue
+		}
+		address, err := s.startService(name, args)
+		if err != nil {
+			return err
+		}
+		health[name] = address
+	}
+	for name, address := range health {
+		if err := waitForReady(ctx, name, "http://"+address+"/readyz"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Stack) startService(name string, args []string) (string, error) {
+	env, err := s.natsEnv(name, name)
+	if err != nil {
+		return "", err
+	}
+	address, err := freeAddress()
+	if err != nil {
+		return "", err
+	}
+	return address, s.start(s.self(name, env, append([]string{name, "--listen", address}, args...)...))
+}
+
+// startSpokes runs each cluster's workload and its collector.
+func (s *Stack) startSpokes(ctx context.Context) error {
+	for i := range s.options.spokes() {
+		if err := s.startSpoke(ctx, clusterName(i+1)); err != nil {
+			return fmt.Errorf("%s: %w", clusterName(i+1), err)
+		}
+	}
+	return nil
+}
+
+func (s *Stack) startSpoke(ctx context.Context, cluster string) error {
+	address, err := freeAddress()
+	if err != nil {
+		return err
+	}
+	if err := s.start(s.self(cluster, nil, "spoke", "--address", address, "--listen", "")); err != nil {
+		return err
+	}
+	if err := waitForListener(ctx, address); err != nil {
+		return err
+	}
+	s.spokeURLs[cluster] = "http://" + address
+	env, err := s.natsEnv(access.SpokeUser(cluster), cluster)
+	if err != nil {
+		return err
+	}
+	return s.start(s.self("collector-"+cluster, env, "collector",
+		"--cluster", cluster, "--source", spokeSource, "--target", "http://"+address+"/metrics",
+		"--interval", s.options.Interval.String(), "--outbox", s.files.outbox(cluster), "--listen", "127.0.0.1:0"))
+}
+
+// ocmNamespace is where OCM's hub controllers expect to live.
+const ocmNamespace = "open-cluster-management-hub"
+
+// startOCM runs OCM's real placement controller, built on first use.
+func (s *Stack) startOCM(ctx context.Context) error {
+	if !s.options.OCM {
+		return nil
+	}
+	program := filepath.Join(s.options.BinDir, "placement")
+	if _, err := os.Stat(program); err != nil {
+		s.options.Progress("building OCM's placement controller (once, some minutes)")
+		build := exec.CommandContext(ctx, "make", "-C", filepath.Dir(s.options.BinDir), program)
+		if output, err := build.CombinedOutput(); err != nil {
+			return fmt.Errorf("%w: %s\nbuild it with 'make %s' in the repository", err, output, program)
+		}
+	}
+	core, err := kubernetes.NewForConfig(s.hub.config)
+	if err != nil {
+		return err
+	}
+	if err := ensureNamespace(ctx, core, ocmNamespace); err != nil {
+		return err
+	}
+	address, err := freeAddress()
+	if err != nil {
+		return err
+	}
+	return s.start(Program{Name: ProcessOCM, Path: program, Args: []string{
+		"controller", "--kubeconfig", s.hub.admin, "--namespace", ocmNamespace, "--disable-leader-election", "--listen", address,
+	}})
+}
+
+// waitForReady returns once url answers 200.
+func waitForReady(ctx context.Context, name, url string) error {
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	client := &http.Client{Timeout: 5 * time.Second}
+	last := "no answer"
+	for {
+		if request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil); err != nil {
+			return err
+		} else if response, err := client.Do(request); err == nil {
+			body, _ := io.ReadAll(io.LimitReader(response.Body, 4096))
+			_ = response.Body.Close()
+			if response.StatusCode == http.StatusOK {
+				return nil
+			}
+			last = string(body)
+		}
+		if !sleep(ctx, 20*time.Millisecond) {
+			return fmt.Errorf("%s is not ready after %s: %s", name, readyTimeout, last)
+		}
+	}
+}

@@ -1,0 +1,182 @@
+// Package stack runs the whole of Spokewire on this machine: NATS, a hub, the
+// services, and spokes with something to do, each as a process of its own.
+package stack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/spokewire/spokewire/internal/access"
+)
+
+// Names of the processes that are not services.
+const (
+	ProcessNATS = "nats"
+	ProcessOCM  = "ocm-placement"
+)
+
+// Stack is a running stack.
+type Stack struct {
+	options  Options
+	files    layout
+	children map[string]*child
+	order    []string
+	teardown []step
+
+	natsAddress string
+	natsURL     func(user string) (string, error)
+	hub         hubAccess
+	spokeURLs   map[string]string
+}
+
+// step is one named part of the teardown.
+type step struct {
+	name string
+	stop func() error
+}
+
+const readyTimeout = time.Minute
+
+// Up starts a stack and returns once every part of it is ready. If that
+// fails, what was started is stopped again.
+func Up(ctx context.Context, o Options) (_ *Stack, err error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	dir, err := filepath.Abs(o.DataDir)
+	if err != nil {
+		return nil, err
+	}
+	s := &Stack{options: o, files: layout(dir), children: map[string]*child{}, spokeURLs: map[string]string{}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.Stop())
+		}
+	}()
+	if err := s.files.create(); err != nil {
+		return nil, err
+	}
+	held, err := s.files.lock()
+	if err != nil {
+		return nil, err
+	}
+	s.defers("lock", held.Close)
+	for _, part := range []struct {
+		what  string
+		start func(context.Context) error
+	}{
+		{"NATS", s.startNATS},
+		{"the hub", s.startHub},
+		{"services", s.startServices},
+		{"spokes", s.startSpokes},
+		{"OCM's placement controller", s.startOCM},
+	} {
+		o.Progress("starting " + part.what)
+		if err := part.start(ctx); err != nil {
+			return nil, fmt.Errorf("%s: %w (logs are in %s)", part.what, err, s.files.logs())
+		}
+	}
+	return s, s.writeEnv()
+}
+
+// defers adds a part to what Stop does, to be done before what was added
+// earlier.
+func (s *Stack) defers(name string, stop func() error) {
+	s.teardown = append(s.teardown, step{name, stop})
+}
+
+// Stop ends every process in the reverse of the order of their start.
+func (s *Stack) Stop() error {
+	var errs []error
+	for _, part := range slices.Backward(s.teardown) {
+		if err := part.stop(); err != nil {
+			errs = append(errs, fmt.Errorf("stop %s: %w", part.name, err))
+		}
+	}
+	s.teardown = nil
+	return errors.Join(errs...)
+}
+
+// start runs p until Stop.
+func (s *Stack) start(p Program) error {
+	c, err := startChild(context.Background(), p, s.files.logs(), s.options.Log)
+	if err != nil {
+		return err
+	}
+	s.children[p.Name] = c
+	s.order = append(s.order, p.Name)
+	s.defers(p.Name, c.stop)
+	return nil
+}
+
+// self is a process that runs one of spokewire's own parts.
+func (s *Stack) self(name string, env []string, args ...string) Program {
+	return Program{Name: name, Path: s.options.Executable, Args: append([]string{"run"}, args...), Env: env}
+}
+
+// Processes names the stack's processes in the order of their start.
+func (s *Stack) Processes() []string { return slices.Clone(s.order) }
+
+// PID returns the process id of one of them, or 0.
+func (s *Stack) PID(name string) int {
+	if c, ok := s.children[name]; ok {
+		return c.pid()
+	}
+	return 0
+}
+
+// Kill ends a process with SIGKILL. The stack starts it again.
+func (s *Stack) Kill(name string) error {
+	c, ok := s.children[name]
+	if !ok {
+		return fmt.Errorf("the stack has no process %q, only %v", name, slices.Sorted(maps.Keys(s.children)))
+	}
+	return c.signal(syscall.SIGKILL)
+}
+
+// SpokeURL is where a cluster's workload takes work and shows its metrics.
+func (s *Stack) SpokeURL(cluster string) string { return s.spokeURLs[cluster] }
+
+// Clusters names the clusters that the stack created.
+func (s *Stack) Clusters() []string { return slices.Sorted(maps.Keys(s.spokeURLs)) }
+
+// NATSAddress is where NATS listens, without credentials.
+func (s *Stack) NATSAddress() string { return s.natsAddress }
+
+// OperatorURL is the NATS URL of the user who may publish metrics and
+// configuration and read every stream.
+func (s *Stack) OperatorURL() (string, error) { return s.natsURL(access.Operator) }
+
+// Kubeconfig is the path of the hub administrator's kubeconfig, or "".
+func (s *Stack) Kubeconfig() string { return s.hub.admin }
+
+// HubAddress is the hub's URL, or "".
+func (s *Stack) HubAddress() string { return s.hub.address }
+
+// writeEnv writes the shell exports that `spokewire env` prints.
+func (s *Stack) writeEnv() error {
+	url, err := s.OperatorURL()
+	if err != nil {
+		return err
+	}
+	text := "export NATS_URL='" + url + "'\n"
+	if s.hub.admin != "" {
+		text += "export KUBECONFIG='" + s.hub.admin + "'\n"
+	}
+	return writePrivate(EnvFile(string(s.files)), text)
+}
+
+// writePrivate writes a file that its owner alone may read.
+func writePrivate(path, text string) error {
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return os.Chmod(path, 0o600)
+}
