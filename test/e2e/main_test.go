@@ -1,0 +1,131 @@
+// Package e2e tests the whole of Spokewire on real parts: every service,
+// NATS, the API server and etcd are processes of their own.
+package e2e
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clusterclient "open-cluster-management.io/api/client/cluster/clientset/versioned"
+
+	"github.com/spokewire/spokewire/cmd/spokewire/cli"
+	"github.com/spokewire/spokewire/internal/hub/hubtest"
+	"github.com/spokewire/spokewire/internal/process"
+	"github.com/spokewire/spokewire/internal/stack"
+	"github.com/spokewire/spokewire/pkg/events/jetstream"
+)
+
+// asProgram makes this test binary behave as the spokewire program, so that
+// the processes of a stack run under the race detector too.
+const asProgram = "SPOKEWIRE_E2E_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		os.Exit(process.Main(cli.New()))
+	}
+	if err := os.Setenv(asProgram, "1"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
+// startStack runs a stack for one test. Its logs are printed if the test
+// fails.
+func startStack(t *testing.T, change func(*stack.Options)) *stack.Stack {
+	t.Helper()
+	executable, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := stack.DefaultOptions()
+	o.Executable, o.BinDir, o.DataDir = executable, hubtest.BinDir(), t.TempDir()
+	o.Interval = 100 * time.Millisecond
+	o.Log = slog.New(slog.NewTextHandler(t.Output(), nil))
+	o.Progress = func(step string) { t.Log(step) }
+	change(&o)
+	s, err := stack.Up(t.Context(), o)
+	if err != nil {
+		printLogs(t, o.DataDir)
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Stop(); err != nil {
+			t.Error(err)
+		}
+		if t.Failed() {
+			printLogs(t, o.DataDir)
+		}
+	})
+	return s
+}
+
+// printLogs prints the end of each log of the stack.
+func printLogs(t *testing.T, dataDir string) {
+	files, err := filepath.Glob(filepath.Join(dataDir, "logs", "*.log"))
+	if err != nil {
+		t.Error(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		t.Logf("%s:\n%s", filepath.Base(file), text[max(0, len(text)-8192):])
+	}
+}
+
+// operator connects as the stack's operator.
+func operator(t *testing.T, s *stack.Stack) *jetstream.Bus {
+	t.Helper()
+	url, err := s.OperatorURL()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return connect(t, url)
+}
+
+func connect(t *testing.T, url string) *jetstream.Bus {
+	t.Helper()
+	bus, err := jetstream.Connect(t.Context(), jetstream.Options{URL: url, Name: "e2e", Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = bus.Close() })
+	return bus
+}
+
+// hubClients are an administrator's.
+type hubClients struct {
+	config *rest.Config
+	ocm    clusterclient.Interface
+	core   kubernetes.Interface
+}
+
+func hubOf(t *testing.T, s *stack.Stack) hubClients {
+	t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", s.Kubeconfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.QPS, config.Burst = 1000, 2000
+	return hubClients{config: config, ocm: clusterclient.NewForConfigOrDie(config), core: kubernetes.NewForConfigOrDie(config)}
+}
+
+// eventually waits until check returns "", and fails with what it said last.
+func eventually(t *testing.T, within time.Duration, check func() string) {
+	t.Helper()
+	last := ""
+	for deadline := time.Now().Add(within); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if last = check(); last == "" {
+			return
+		}
+	}
+	t.Fatalf("not within %s: %s", within, last)
+}
