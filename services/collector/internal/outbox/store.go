@@ -1,0 +1,282 @@
+package outbox
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/cloudevents/sdk-go/v2/event"
+	"go.etcd.io/bbolt"
+
+	"github.com/spokewire/spokewire/pkg/events"
+)
+
+// Errors.
+var (
+	// ErrClosed: the store was closed.
+	ErrClosed = errors.New("the outbox is closed")
+	// ErrFull: the snapshot does not fit, even with all superseded ones gone.
+	ErrFull = errors.New("the outbox is full of current snapshots: raise outbox.maxBytes")
+)
+
+// Options of a Store.
+type Options struct {
+	// MaxBytes bounds what is stored, 0 means no bound. The file may grow to
+	// about twice that.
+	MaxBytes int64
+	// Log hears of dropped snapshots. Default: nothing is logged.
+	Log *slog.Logger
+	// Now tells the time, by default time.Now.
+	Now func() time.Time
+}
+
+// Snapshot is one that was taken out to be published.
+type Snapshot struct {
+	Source   Source
+	Sequence uint64
+	// MessageID is what the bus dedupes by.
+	MessageID string
+	// Taken is when the snapshot was taken. It has a monotonic reading if
+	// this process took it.
+	Taken time.Time
+	// Event has the epoch and the sequence of the store.
+	Event event.Event
+}
+
+// Stats is the state of a store.
+type Stats struct {
+	Depth  int
+	Bytes  int64
+	Oldest time.Time // zero if Depth is 0
+	// Dropped counts the snapshots dropped for want of space since Open,
+	// Unreadable those whose stored form could not be read.
+	Dropped, Unreadable int
+}
+
+// Store is an outbox. Its methods may be called from many goroutines.
+type Store struct {
+	db  *bbolt.DB
+	id  identity
+	opt Options
+
+	mu      sync.Mutex // guards all below, and orders writes
+	index   *index
+	closed  bool
+	stats   Stats // Dropped and Unreadable
+	lastErr error
+	changed chan struct{} // closed at the next change
+	notice  time.Time     // when dropping was last logged
+	unsaid  int           // dropped since
+}
+
+// Open opens the outbox in dir, creating it if needed. The error says what
+// is wrong with the directory or the file.
+func Open(dir string, o Options) (*Store, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	db, aside, err := open(dir, o.Now())
+	if err != nil {
+		return nil, err
+	}
+	if aside != "" {
+		o.Log.Error("the outbox file was unreadable: put aside, begun anew", "file", aside)
+	}
+	s := &Store{db: db, opt: o, changed: make(chan struct{})}
+	if s.id, err = identify(db, o.Now()); err == nil {
+		s.index, err = load(db)
+	}
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return s, nil
+}
+
+// Close releases the file.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	s.announce()
+	return s.db.Close()
+}
+
+// Put stores e, a snapshot of source that was taken at that time, makes it
+// the current one and returns its sequence. If there is too much, the oldest
+// superseded snapshots are dropped.
+func (s *Store) Put(source Source, taken time.Time, e event.Event) (uint64, error) {
+	value, err := encode(source, taken, e)
+	if err != nil {
+		return 0, fmt.Errorf("outbox: snapshot of %s: %w", source.Name, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return 0, ErrClosed
+	}
+	sequence, err := s.put(source, taken, value)
+	if noSpace(err) && s.makeSpace(2*int64(len(value))) {
+		sequence, err = s.put(source, taken, value)
+	}
+	if s.lastErr = err; err != nil {
+		return 0, fmt.Errorf("outbox: snapshot of %s is lost: %w", source.Name, err)
+	}
+	return sequence, nil
+}
+
+func (s *Store) put(source Source, taken time.Time, value []byte) (uint64, error) {
+	size := int64(len(value))
+	evicted, err := s.fit(size, source)
+	if err != nil {
+		return 0, err
+	}
+	var sequence uint64
+	err = s.db.Update(func(tx *bbolt.Tx) error {
+		b := tx.Bucket(entryBucket)
+		for _, e := range evicted {
+			if err := b.Delete(key(e.sequence)); err != nil {
+				return err
+			}
+		}
+		if sequence, err = b.NextSequence(); err != nil {
+			return err
+		}
+		return b.Put(key(sequence), value)
+	})
+	if err != nil {
+		return 0, err
+	}
+	s.index.add(&entry{sequence: sequence, source: source, size: size, taken: taken, fresh: true})
+	s.dropped(evicted)
+	s.announce()
+	return sequence, nil
+}
+
+// fit returns what must go to make room for size bytes of source, whose
+// current snapshot is superseded by them.
+func (s *Store) fit(size int64, source Source) ([]*entry, error) {
+	if s.opt.MaxBytes == 0 {
+		return nil, nil
+	}
+	need := s.index.bytes + size - s.opt.MaxBytes
+	evicted := s.index.evictable(need)
+	for _, e := range evicted {
+		need -= e.size
+	}
+	if newest := s.index.newest(source); need > 0 && newest != nil && !newest.held {
+		evicted = append(evicted, newest)
+		need -= newest.size
+	}
+	if need > 0 {
+		return nil, ErrFull
+	}
+	return evicted, nil
+}
+
+// makeSpace drops superseded snapshots of at least need bytes, as far as
+// there are any, and reports whether it dropped one.
+func (s *Store) makeSpace(need int64) bool {
+	evicted := s.index.evictable(need)
+	if len(evicted) == 0 {
+		return false
+	}
+	err := s.db.Update(func(tx *bbolt.Tx) error {
+		for _, e := range evicted {
+			if err := tx.Bucket(entryBucket).Delete(key(e.sequence)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		s.dropped(evicted)
+	}
+	return err == nil
+}
+
+// noSpace reports whether err says that the disk, a quota or a limit is
+// exhausted. bbolt does not wrap all errors of the system.
+func noSpace(err error) bool {
+	if err == nil {
+		return false
+	}
+	for _, no := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG} {
+		if errors.Is(err, no) || strings.Contains(err.Error(), no.Error()) {
+			return true
+		}
+	}
+	return false
+}
+
+// noticeEvery bounds how often dropping is logged.
+const noticeEvery = time.Minute
+
+func (s *Store) dropped(evicted []*entry) {
+	for _, e := range evicted {
+		s.index.remove(e.source, e.sequence)
+	}
+	s.stats.Dropped += len(evicted)
+	s.unsaid += len(evicted)
+	now := s.opt.Now()
+	if s.unsaid == 0 || !s.notice.IsZero() && now.Sub(s.notice) < noticeEvery {
+		return
+	}
+	s.opt.Log.Warn("the outbox is full: the oldest superseded snapshots were dropped",
+		"dropped", s.unsaid, "bytes", s.index.bytes, "maxBytes", s.opt.MaxBytes)
+	s.notice, s.unsaid = now, 0
+}
+
+// announce tells those who wait on Changed. The caller holds mu.
+func (s *Store) announce() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// Changed returns a channel that is closed at the next change. Get it before
+// looking.
+func (s *Store) Changed() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.changed
+}
+
+// Stats returns the state.
+func (s *Store) Stats() Stats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	stats := s.stats
+	stats.Depth, stats.Bytes, stats.Oldest = s.index.depth, s.index.bytes, s.index.oldest()
+	return stats
+}
+
+// Err returns why the last Put failed, nil if it did not.
+func (s *Store) Err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return ErrClosed
+	}
+	return s.lastErr
+}
+
+// MessageID returns what the bus dedupes the snapshot by: nobody who does
+// not know the store's nonce can guess it.
+func (s *Store) messageID(sequence uint64) string {
+	return fmt.Sprintf("%s-%d", s.id.nonce, sequence)
+}
+
+// stamp numbers an event.
+func (s *Store) stamp(e *event.Event, sequence uint64) {
+	e.SetExtension(events.ExtEpoch, fmt.Sprint(s.id.epoch))
+	e.SetExtension(events.ExtSequence, fmt.Sprintf("%020d", sequence))
+}
