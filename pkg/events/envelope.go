@@ -58,9 +58,9 @@ func New(eventType, source string, p schemas.Payload) (event.Event, error) {
 	e.SetSource(source)
 	e.SetTime(time.Now())
 	e.SetDataSchema(SchemaURI(eventType))
-	if err := e.SetData(jsonType, data); err != nil {
-		return event.Event{}, fmt.Errorf("%s from %s: %w", eventType, source, err)
-	}
+	// SetData would mark bytes as binary, to be written in base64.
+	e.SetDataContentType(jsonType)
+	e.DataEncoded = data
 	return e, nil
 }
 

@@ -1,0 +1,92 @@
+package jetstream
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/spokewire/spokewire/pkg/events"
+)
+
+// Options says how to reach NATS.
+type Options struct {
+	// URL is one or more servers, separated by commas. It may hold a user
+	// and a password.
+	URL string
+	// Credentials is the path of a .creds file, empty for none.
+	Credentials string
+	// RootCA is the path of PEM certificates to trust, empty for the
+	// system's.
+	RootCA string
+	// Name is shown by the server's monitoring.
+	Name string
+	// InboxPrefix is where answers come to. Default "_INBOX".
+	InboxPrefix string
+	// Domain is the JetStream domain, for instance "read" for those who read
+	// through another account's exports.
+	Domain string
+	// Replicas is how many servers hold a stream that EnsureStreams creates.
+	// Default 1.
+	Replicas int
+	// AckWait is after how long an unanswered request is repeated. Default
+	// 5 s.
+	AckWait time.Duration
+	// Heartbeat is how often an idle server shows life to a reader, who
+	// starts over after 2.5 silent ones. Default 2 s.
+	Heartbeat time.Duration
+	// Log hears of lost connections. Default: nothing is logged.
+	Log *slog.Logger
+}
+
+func (o Options) withDefaults() (Options, error) {
+	if o.AckWait == 0 {
+		o.AckWait = 5 * time.Second
+	}
+	if o.Heartbeat == 0 {
+		o.Heartbeat = 2 * time.Second
+	}
+	if o.Replicas == 0 {
+		o.Replicas = 1
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	switch {
+	case strings.TrimSpace(o.URL) == "":
+		return o, fmt.Errorf("%w: URL is empty, want nats://HOST:PORT", events.ErrInvalidOption)
+	case o.AckWait < 0 || o.Heartbeat < 10*time.Millisecond:
+		return o, fmt.Errorf("%w: AckWait %v and Heartbeat %v, want at least 0 and 10ms", events.ErrInvalidOption, o.AckWait, o.Heartbeat)
+	case o.Replicas < 1 || o.Replicas > 5:
+		return o, fmt.Errorf("%w: Replicas is %d, want 1 to 5", events.ErrInvalidOption, o.Replicas)
+	}
+	return o, nil
+}
+
+// natsOptions are the client's; see the package comment for what a lost
+// connection means.
+func (o Options) natsOptions() []nats.Option {
+	opts := []nats.Option{
+		nats.Name(o.Name),
+		nats.RetryOnFailedConnect(true),
+		nats.MaxReconnects(-1),
+		nats.IgnoreAuthErrorAbort(), // the account may not exist yet
+		nats.ReconnectBufSize(-1),   // a publish that timed out must not be sent later
+		nats.CustomReconnectDelay(func(int) time.Duration { return jitter(250 * time.Millisecond) }),
+		nats.PingInterval(5 * time.Second),
+		nats.MaxPingsOutstanding(2),
+		nats.Timeout(5 * time.Second),
+	}
+	if o.InboxPrefix != "" {
+		opts = append(opts, nats.CustomInboxPrefix(o.InboxPrefix))
+	}
+	if o.Credentials != "" {
+		opts = append(opts, nats.UserCredentials(o.Credentials))
+	}
+	if o.RootCA != "" {
+		opts = append(opts, nats.RootCAs(o.RootCA))
+	}
+	return opts
+}
