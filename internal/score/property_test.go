@@ -1,0 +1,141 @@
+package score
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spokewire/spokewire/pkg/schemas"
+)
+
+var propertyExpressions = []string{
+	`metric("m0")`, `metric("m0", {"l": "1"}) + metric("m1")`, `sum("m0") / avg("m1")`,
+	`max("m2") - min("m2")`, `count("m0") * 10`, `fresh("m1") ? metric("m1") : -1.0`,
+	`values("m0").exists(v, v > 2.0) ? 1 : 0`, `linear(sum("m1"), 10, 0)`, `double(label("l", "4"))`,
+}
+
+func randomCluster(r *rand.Rand) *Cluster {
+	c := &Cluster{Labels: map[string]string{"l": "3"}}
+	for _, name := range []string{"a", "b", "c"}[:r.IntN(4)] {
+		var samples []schemas.Sample
+		for _, metric := range []string{"m0", "m1", "m2"} {
+			for _, label := range []string{"1", "2"}[:r.IntN(3)] {
+				samples = append(samples, sample(metric, float64(r.IntN(5)), "l", label))
+			}
+		}
+		c.Sources = append(c.Sources, source(name, time.Duration(r.IntN(90))*time.Second, samples...))
+	}
+	return c
+}
+
+// TestEvaluateProperties: the same inputs give the same result, whatever the
+// order of the samples in their event; nothing changes before Wake; and a
+// result never outlives the samples that it rests on.
+func TestEvaluateProperties(t *testing.T) {
+	t.Parallel()
+	compiler := newCompiler(t)
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		c := randomCluster(r)
+		for _, cel := range propertyExpressions {
+			p, err := compiler.Compile(scorer(cel))
+			if err != nil {
+				t.Fatal(err)
+			}
+			first := p.Evaluate(c, noon)
+			second := p.Evaluate(c, noon)
+			if diff := cmp.Diff(first.Score(), second.Score()); diff != "" {
+				t.Fatalf("%s is not deterministic:\n%s", cel, diff)
+			}
+			checkStaleness(t, p, c, &first)
+		}
+	}
+}
+
+func checkStaleness(t *testing.T, p *Program, c *Cluster, first *Result) {
+	t.Helper()
+	if !first.Wake.IsZero() && !first.Wake.After(noon) {
+		t.Fatalf("wake %v is not after now", first.Wake)
+	}
+	until := first.Wake
+	if until.IsZero() {
+		until = noon.Add(time.Hour)
+	}
+	before := p.Evaluate(c, until.Add(-time.Nanosecond))
+	if diff := cmp.Diff(first.Score(), before.Score()); diff != "" {
+		t.Fatalf("the score changed before its wake:\n%s", diff)
+	}
+	// Once every sample is stale, no item rests on one.
+	last := p.Evaluate(c, noon.Add(p.ValidFor()))
+	for _, it := range last.Score() {
+		for _, in := range it.Inputs {
+			if in.Kind == "metric" {
+				t.Fatalf("a stale sample was read: %+v", in)
+			}
+		}
+	}
+}
+
+func TestSamplesAreSorted(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(3, 4))
+	in := []schemas.Sample{
+		sample("b", 1), sample("a.b", 2), sample("a", 3, "x", "1"), sample("a", 4), sample("a", 5, "x", "2", "y", "\x00\xff"),
+		sample("a", 6, "x", string(make([]byte, 300))),
+	}
+	want := NewSamples(in)
+	for range 20 {
+		r.Shuffle(len(in), func(i, j int) { in[i], in[j] = in[j], in[i] })
+		if got := NewSamples(in); !cmp.Equal(got, want, cmp.AllowUnexported(Sample{}), cmp.Comparer(func(a, b Sample) bool { return a == b })) {
+			t.Fatalf("the order of the samples changes the result: %v, want %v", got, want)
+		}
+	}
+	for _, s := range in {
+		text := NewSamples([]schemas.Sample{s})[0].series.Value().String()
+		if text != s.Series() {
+			t.Errorf("series = %s, want %s", text, s.Series())
+		}
+	}
+	src := Source{Samples: want}
+	for name, n := range map[string]int{"a": 4, "a.b": 1, "b": 1, "": 0, "c": 0} {
+		if got := len(src.named(name)); got != n {
+			t.Errorf("named(%q) has %d samples, want %d", name, got, n)
+		}
+	}
+}
+
+func FuzzCompileEvaluate(f *testing.F) {
+	for _, cel := range propertyExpressions {
+		f.Add(cel, "m0", 1.5)
+	}
+	f.Add(`"a".matches("(a*)*b") ? 1 : 0`, "x", 0.0)
+	f.Add(`metric(string(values("m0")[0]), {label("l"): claim("c")})`, "m", -1e308)
+	f.Add(`[1][1]`, "m", 0.0)
+	f.Add(`{"a": 1}.b`, "m", 0.0)
+	f.Add(`timestamp(claim("x")).getSeconds()`, "m", 0.0)
+	compiler, err := NewCompiler()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, cel, name string, value float64) {
+		s := scorer(cel)
+		if s.Validate() != nil {
+			return
+		}
+		p, _ := compiler.Compile(s)
+		m := schemas.Metrics{Samples: []schemas.Sample{sample(name, value, "l", "1"), sample("m0", value)}}
+		if m.Validate() != nil {
+			m.Samples = nil
+		}
+		r := p.Evaluate(&Cluster{Sources: []*Source{source("a", 0, m.Samples...)}}, noon)
+		event := schemas.Score{Cluster: "c", Scorer: "gpu", Items: r.Score()}
+		if !r.ValidUntil.IsZero() {
+			event.ValidUntil = &r.ValidUntil
+		}
+		if err := event.Validate(); err != nil {
+			t.Fatalf("%q: %v", cel, err)
+		}
+	})
+}

@@ -1,0 +1,324 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cloudevents/sdk-go/v2/event"
+
+	"github.com/spokewire/spokewire/pkg/events"
+	"github.com/spokewire/spokewire/pkg/events/eventstest"
+	"github.com/spokewire/spokewire/pkg/schemas"
+)
+
+func TestBadInput(t *testing.T) {
+	t.Parallel()
+	good := func(t *testing.T, source string) events.Header {
+		header, _, err := events.Encode(newEvent(t, schemas.TypeMetricsObserved, source, samples(t, "x=1")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return header
+	}
+	for name, tc := range map[string]struct {
+		subject, source, body string
+		wantReason, wantField string
+	}{
+		"not JSON":            {"sw.metric.bad.node", "/clusters/bad/sources/node", `{"samples":`, "NotJSON", "data"},
+		"not a number":        {"sw.metric.bad.node", "/clusters/bad/sources/node", `{"samples":[{"name":"x","value":NaN}]}`, "NotJSON", "data"},
+		"wrong type":          {"sw.metric.bad.node", "/clusters/bad/sources/node", `{"samples":[{"name":"x","value":"1"}]}`, "BadPayload", "samples[0].value"},
+		"unknown field":       {"sw.metric.bad.node", "/clusters/bad/sources/node", `{"samples":[],"cluster":"c"}`, "BadPayload", "cluster"},
+		"newline in name":     {"sw.metric.bad.node", "/clusters/bad/sources/node", `{"samples":[{"name":"x\ny","value":1}]}`, "BadPayload", "samples[0].name"},
+		"speaks for another":  {"sw.metric.bad.node", "/clusters/c/sources/node", `{"samples":[{"name":"x","value":9}]}`, "WrongSource", "source"},
+		"a subject of no use": {"sw.metric.b%ad.node", "/clusters/bad/sources/node", `{"samples":[]}`, "BadSubject", "subject"},
+		"metrics as scorer":   {"sw.config.scorer._.bad", "/cli", `{"samples":[]}`, "WrongSource", "source"},
+		"metrics as cluster":  {"sw.hub.cluster._.bad", "/cli", `{"samples":[]}`, "WrongSource", "source"},
+		"metrics as score":    {"sw.score.bad.s", "/cli", `{"samples":[]}`, "WrongSource", "source"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := eventstest.NewBus()
+				start(t, b, nil)
+				apply(t, b, "s", `metric("x")`, nil)
+				metric(t, b, "c", "node", "x=1")
+				synctest.Wait()
+				b.Store(tc.subject, good(t, tc.source), []byte(tc.body))
+				synctest.Wait()
+				letter := deadLetters(t, b)[tc.subject]
+				if letter == nil || letter.Reason != tc.wantReason || letter.Field != tc.wantField || string(letter.Body) != tc.body {
+					t.Fatalf("dead letter = %+v, want reason %s, field %s", letter, tc.wantReason, tc.wantField)
+				}
+				metric(t, b, "c", "node", "x=2")
+				expect(t, b, "c", "s", "1 Computed", "2 Computed")
+			})
+		})
+	}
+}
+
+// TestRefusedSnapshotEndsItsSource: after a restart only the refused event
+// is there to be read, so it must count for nothing before one, too.
+func TestRefusedSnapshotEndsItsSource(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := eventstest.NewBus()
+		_, stop := start(t, b, nil)
+		apply(t, b, "s", `metric("x")`, nil)
+		metric(t, b, "c", "node", "x=1")
+		synctest.Wait()
+		header, _, err := events.Encode(newEvent(t, schemas.TypeMetricsObserved, events.ClusterSource("c", "node"), samples(t, "x=1")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Store(events.MetricSubject("c", "node"), header, []byte(`{}`))
+		expect(t, b, "c", "s", "1 Computed", "- NoSample")
+		stop()
+		start(t, b, nil)
+		expect(t, b, "c", "s", "1 Computed", "- NoSample")
+		if n := len(b.Messages(events.StreamDead)); n != 1 {
+			t.Errorf("%d dead letters, want 1", n)
+		}
+	})
+}
+
+func TestBadScorerIsVisible(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := eventstest.NewBus()
+		start(t, b, nil)
+		metric(t, b, "c", "node", "x=1 zero=0")
+		apply(t, b, "good", `metric("x")`, nil)
+		apply(t, b, "s", `metric("x")`, nil)
+		expect(t, b, "c", "s", "1 Computed")
+		apply(t, b, "s", "", func(s *schemas.Scorer) {
+			s.Spec.Items = []schemas.ScorerItem{{Name: "a", CEL: `metric("x"`}, {Name: "b", CEL: `metric("x")`}, {Name: "zero", CEL: `metric("x") / metric("zero")`}}
+		})
+		expect(t, b, "c", "s", "1 Computed", "- Failed, 1 Computed, - NotFinite")
+		_, s := lastScore(t, b, "c", "s")
+		if !strings.Contains(s.Items[0].Message, "spec.items[0].cel does not compile: line 1") {
+			t.Errorf("message = %q", s.Items[0].Message)
+		}
+		letter := deadLetters(t, b)[events.ConfigSubject(events.KindScorer, "", "s")]
+		if letter == nil || letter.Reason != "BadExpression" || letter.Field != "spec.items[0].cel" {
+			t.Errorf("dead letter = %+v", letter)
+		}
+		apply(t, b, "s", `metric("x") + 1.0`, nil)
+		expect(t, b, "c", "s", "1 Computed", "- Failed, 1 Computed, - NotFinite", "2 Computed")
+		expect(t, b, "c", "good", "1 Computed")
+	})
+}
+
+func TestTooManyScorers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := eventstest.NewBus()
+		e, _ := start(t, b, nil)
+		for i := range MaxScorers {
+			apply(t, b, fmt.Sprintf("s%d", i), `1`, nil)
+		}
+		synctest.Wait()
+		apply(t, b, "beyond", `1`, nil)
+		synctest.Wait()
+		letter := deadLetters(t, b)[events.ConfigSubject(events.KindScorer, "", "beyond")]
+		if letter == nil || letter.Reason != "TooManyScorers" || e.live != MaxScorers {
+			t.Fatalf("live = %d, letter = %+v", e.live, letter)
+		}
+		deleteScorer(t, b, "s0")
+		apply(t, b, "beyond", `1`, nil)
+		metric(t, b, "c", "node", "x=1")
+		expect(t, b, "c", "beyond", "1 Computed")
+	})
+}
+
+func TestReconnect(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := eventstest.NewBus()
+		own := b.Peer()
+		e, _ := start(t, own, nil)
+		apply(t, b, "s", `metric("x")`, nil)
+		metric(t, b, "c", "node", "x=1")
+		metric(t, b, "d", "node", "x=1")
+		synctest.Wait()
+		own.Disconnect()
+		synctest.Wait()
+		if e.Ready() == nil {
+			t.Error("ready although the streams are not followed")
+		}
+		metric(t, b, "c", "node", "x=2")
+		b.Purge(events.MetricSubject("d", "node"))
+		time.Sleep(10 * time.Second)
+		expect(t, b, "c", "s", "1 Computed")
+		own.Reconnect()
+		expect(t, b, "c", "s", "1 Computed", "2 Computed")
+		expect(t, b, "d", "s", "1 Computed", "- NoSample")
+		if err := e.Ready(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestConflictIsReread(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := eventstest.NewBus()
+		e, _ := start(t, b, nil)
+		apply(t, b, "s", `metric("x")`, nil)
+		metric(t, b, "c", "node", "x=1")
+		synctest.Wait()
+		// A purge is not told to who follows.
+		b.Purge(events.ScoreSubject("c", "s"))
+		metric(t, b, "c", "node", "x=2")
+		expect(t, b, "c", "s", "2 Computed")
+		if n := total(t, e.counts.conflicts); n != 1 {
+			t.Errorf("%d conflicts, want 1", n)
+		}
+	})
+}
+
+func TestClockJumpHoldsExpiries(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := eventstest.NewBus()
+		e, _ := start(t, b, nil)
+		apply(t, b, "s", `metric("x")`, nil)
+		metric(t, b, "alive", "node", "x=1")
+		metric(t, b, "dead", "node", "x=1")
+		synctest.Wait()
+		b.SetNow(func() time.Time { return time.Now().Add(10 * time.Minute) })
+		metric(t, b, "other", "node", "x=1") // shows the new time
+		time.Sleep(30 * time.Second)
+		expect(t, b, "alive", "s", "1 Computed")
+		expect(t, b, "dead", "s", "1 Computed")
+		metric(t, b, "alive", "node", "x=1")
+		time.Sleep(31 * time.Second)
+		expect(t, b, "alive", "s", "1 Computed", "1 Computed")
+		expect(t, b, "dead", "s", "1 Computed", "- NoSample")
+		if n := total(t, e.counts.jumps); n != 1 {
+			t.Errorf("%d jumps counted, want 1", n)
+		}
+	})
+}
+
+// TestAnotherReplicasWordStands: a score that rests on all that this replica
+// has seen is not argued with, one that rests on less is.
+func TestAnotherReplicasWordStands(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := eventstest.NewBus()
+		start(t, b, nil)
+		time.Sleep(time.Second)
+		config := apply(t, b, "s", `metric("x")`, nil)
+		seen := metric(t, b, "c", "node", "x=1")
+		expect(t, b, "c", "s", "1 Computed")
+		write := func(value int32, basis uint64) {
+			last, s := lastScore(t, b, "c", "s")
+			s.Items[0].Value = &value
+			s.Basis = map[string]uint64{events.StreamMetrics: basis, events.StreamConfig: config.Sequence}
+			publish(t, b, events.ScoreSubject("c", "s"), newEvent(t, schemas.TypeScoreComputed, "/other", s), events.ExpectLast(last.Message.Sequence))
+		}
+		write(50, seen.Sequence)
+		expect(t, b, "c", "s", "1 Computed", "50 Computed")
+		write(60, seen.Sequence-1)
+		expect(t, b, "c", "s", "1 Computed", "50 Computed", "60 Computed", "1 Computed")
+		// This one claims to have seen more than there is: it is waited for,
+		// not for ever.
+		write(70, seen.Sequence+5)
+		metric(t, b, "c", "node", "x=2")
+		expect(t, b, "c", "s", "1 Computed", "50 Computed", "60 Computed", "1 Computed", "70 Computed")
+		time.Sleep(maxBehind)
+		expect(t, b, "c", "s", "1 Computed", "50 Computed", "60 Computed", "1 Computed", "70 Computed", "2 Computed")
+	})
+}
+
+// TestTwoReplicas: two engines at once make one linear history, in which no
+// score repeats the one before it, and which ends where one would have ended.
+func TestTwoReplicas(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := eventstest.NewBus()
+		first, _ := start(t, b.Peer(), nil)
+		second, _ := start(t, b.Peer(), nil)
+		apply(t, b, "s", `metric("x")`, nil)
+		r := rand.New(rand.NewPCG(5, 6))
+		var publishing sync.WaitGroup
+		for _, cluster := range []string{"a", "b", "c"} {
+			steps := make([]int, 100)
+			for i := range steps {
+				steps[i] = r.IntN(4)
+			}
+			publishing.Go(func() {
+				for i, v := range append(steps, 9) {
+					metric(t, b, cluster, "node", fmt.Sprintf("x=%d", v))
+					if i%7 == 0 {
+						time.Sleep(time.Millisecond)
+					}
+				}
+			})
+		}
+		publishing.Wait()
+		synctest.Wait()
+		for _, cluster := range []string{"a", "b", "c"} {
+			got := history(t, b, cluster, "s")
+			if len(slices.Compact(slices.Clone(got))) != len(got) || got[len(got)-1] != "9 Computed" {
+				t.Errorf("history of %s repeats itself or ends wrongly: %v", cluster, got)
+			}
+		}
+		t.Logf("conflicts: %d and %d", total(t, first.counts.conflicts), total(t, second.counts.conflicts))
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		for _, cluster := range []string{"a", "b", "c"} {
+			got := history(t, b, cluster, "s")
+			if n := len(got); got[n-1] != "- NoSample" || got[n-2] != "9 Computed" {
+				t.Errorf("history of %s ends with %v", cluster, got[n-2:])
+			}
+		}
+	})
+}
+
+// failing refuses the first publishes of scores.
+type failing struct {
+	Bus
+	mu   sync.Mutex
+	left int
+}
+
+func (f *failing) Publish(ctx context.Context, subject string, e event.Event, opts ...events.PublishOption) (events.Ack, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.left > 0 {
+		f.left--
+		return events.Ack{}, fmt.Errorf("the server is in a bad mood")
+	}
+	return f.Bus.Publish(ctx, subject, e, opts...)
+}
+
+func TestFailedPublishIsRetried(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := eventstest.NewBus()
+		e, _ := start(t, &failing{Bus: b, left: 3}, nil)
+		synctest.Wait()
+		apply(t, b, "s", `metric("x")`, nil)
+		metric(t, b, "c", "node", "x=1")
+		synctest.Wait()
+		if got := history(t, b, "c", "s"); len(got) != 0 {
+			t.Fatalf("published at once after a failure: %v", got)
+		}
+		time.Sleep(2 * time.Second)
+		expect(t, b, "c", "s", "1 Computed")
+		if _, s := lastScore(t, b, "c", "s"); s.Origin == nil {
+			t.Error("the origin was lost on the way")
+		}
+		if n := total(t, e.counts.failures); n != 3 {
+			t.Errorf("%d failures counted, want 3", n)
+		}
+	})
+}

@@ -1,0 +1,231 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/spokewire/spokewire/internal/score"
+	"github.com/spokewire/spokewire/pkg/events"
+	"github.com/spokewire/spokewire/pkg/schemas"
+)
+
+// fold applies one update to the snapshot and marks what it makes dirty.
+func (e *Engine) fold(u events.Update) {
+	if u.Kind != events.Stored && u.Kind != events.Gone {
+		return
+	}
+	e.event++
+	e.counts.folded.WithLabelValues(u.Message.Stream).Inc()
+	subject, err := events.ParseSubject(u.Message.Subject)
+	if err != nil {
+		e.bury(u.Message, &events.BadInput{Reason: "BadSubject", Field: "subject", Err: err})
+		return
+	}
+	if u.Kind == events.Stored && subject.Family == events.FamilyScore && e.known(subject, u.Message) {
+		return
+	}
+	in := input{Message: u.Message, subject: subject, gone: u.Kind == events.Gone}
+	if !in.gone {
+		if in.Received, in.err = events.Read(u.Message); in.err != nil {
+			e.bury(u.Message, in.err)
+		}
+	}
+	switch subject.Family {
+	case events.FamilyMetric:
+		e.foldMetrics(&in)
+	case events.FamilyHub:
+		e.foldCluster(&in)
+	case events.FamilyConfig:
+		e.foldScorer(&in)
+	case events.FamilyScore:
+		e.foldScore(&in)
+	}
+}
+
+// input is one update, read as far as it can be. What is refused counts as
+// the end of what its subject said before: after a restart that could not be
+// read any more, and two replicas must see the same.
+type input struct {
+	events.Received
+	Message events.Message
+	subject events.Subject
+	gone    bool
+	err     error
+	cause   *trigger
+}
+
+// trigger is made when the first pair asks for it.
+func (in *input) trigger() *trigger {
+	if in.cause == nil && in.err == nil && !in.gone {
+		in.cause = &trigger{
+			origin: schemas.Origin{ID: in.Event.ID(), Subject: in.Message.Subject, ReceivedAt: in.Message.ReceivedAt},
+			span:   trace.SpanContextFromContext(extract(context.Background(), in.Event)),
+		}
+	}
+	return in.cause
+}
+
+func (e *Engine) bury(m events.Message, cause error) { e.burials.add(m, cause) }
+
+// foldMetrics replaces one source's snapshot.
+func (e *Engine) foldMetrics(in *input) {
+	c := e.cluster(in.subject.Cluster)
+	at, found := slices.BinarySearchFunc(c.Sources, in.subject.Name, func(s *score.Source, name string) int {
+		return strings.Compare(s.Name, name)
+	})
+	var before, after *score.Source
+	if found {
+		before = c.Sources[at]
+	}
+	if !in.gone {
+		after = newSource(in, before)
+		e.position.metrics = max(e.position.metrics, after.Sequence)
+		c.metrics = max(c.metrics, after.Sequence)
+	}
+	switch {
+	case found && after != nil:
+		c.Sources[at] = after
+	case found:
+		c.Sources = slices.Delete(c.Sources, at, at+1)
+	case after != nil:
+		c.Sources = slices.Insert(c.Sources, at, after)
+	}
+	e.markReaders(c, in, before, after)
+	if !found {
+		e.markAll(c, in)
+	}
+}
+
+func newSource(in *input, before *score.Source) *score.Source {
+	s := &score.Source{Sequence: in.Message.Sequence, ObservedAt: in.ObservedAt}
+	if before != nil {
+		s.Name, s.Subject = before.Name, before.Subject
+	} else {
+		s.Name, s.Subject = strings.Clone(in.subject.Name), strings.Clone(in.Message.Subject)
+	}
+	if m, ok := in.Payload.(*schemas.Metrics); ok {
+		s.Samples = score.NewSamples(m.Samples)
+	}
+	return s
+}
+
+// markReaders marks the scorers that read a name that is in either snapshot.
+func (e *Engine) markReaders(c *cluster, in *input, snapshots ...*score.Source) {
+	if !e.synced {
+		return
+	}
+	for _, s := range e.dynamic {
+		e.markOnce(c, s, in)
+	}
+	for _, src := range snapshots {
+		if src == nil {
+			continue
+		}
+		last := ""
+		for _, sample := range src.Samples {
+			if name := sample.Name(); name != last {
+				last = name
+				for _, s := range e.readers[name] {
+					e.markOnce(c, s, in)
+				}
+			}
+		}
+	}
+}
+
+func (e *Engine) markAll(c *cluster, in *input) {
+	if !e.synced {
+		return
+	}
+	for _, s := range e.scorers {
+		e.markOnce(c, s, in)
+	}
+}
+
+func (e *Engine) markOnce(c *cluster, s *scorer, in *input) {
+	if s.marked != e.event {
+		s.marked = e.event
+		e.mark(c, s, in.trigger())
+	}
+}
+
+// foldCluster takes what the hub says of a cluster.
+func (e *Engine) foldCluster(in *input) {
+	c := e.cluster(in.subject.Name)
+	c.hub = in.Message.Sequence
+	e.position.hub = max(e.position.hub, c.hub)
+	was, labels, claims := c.on, c.Labels, c.Claims
+	c.on, c.Labels, c.Claims = unknown, nil, nil
+	switch p := in.Payload.(type) {
+	case *schemas.Cluster:
+		c.on, c.Labels, c.Claims = present, p.Labels, p.Claims
+	case *schemas.Deleted:
+		c.on = deleted
+	case nil:
+	default:
+		e.bury(in.Message, wrongType(in))
+	}
+	if was != c.on || !maps.Equal(labels, c.Labels) || !maps.Equal(claims, c.Claims) {
+		e.markAll(c, in)
+	}
+}
+
+func wrongType(in *input) error {
+	return &events.BadInput{Reason: "WrongType", Field: "type", Err: fmt.Errorf("%s: %s does not belong on this subject", in.Message.Subject, in.Event.Type())}
+}
+
+// foldScorer takes what a user asked for.
+func (e *Engine) foldScorer(in *input) {
+	name := in.subject.Name
+	s := e.scorers[name]
+	if s == nil {
+		if _, end := in.Payload.(*schemas.Deleted); !end && !in.gone && e.live >= MaxScorers {
+			e.bury(in.Message, &events.BadInput{Reason: "TooManyScorers", Err: fmt.Errorf("there are %d scorers, which is the most that are taken: delete one", e.live)})
+			return
+		}
+		s = &scorer{name: name}
+		e.scorers[name] = s
+	}
+	s.sequence = in.Message.Sequence
+	e.position.config = max(e.position.config, s.sequence)
+	e.counts.forget(name)
+	s.program = e.program(in)
+	e.index()
+	if in.gone {
+		delete(e.scorers, name) // not a deletion: its scores expire by themselves
+		return
+	}
+	if e.synced {
+		for _, c := range e.clusters {
+			e.mark(c, s, in.trigger())
+		}
+	}
+}
+
+// program returns nil where the scorer is no more. One that is faulty is a
+// program all the same, whose scores say what is wrong.
+func (e *Engine) program(in *input) *score.Program {
+	switch p := in.Payload.(type) {
+	case *schemas.Scorer:
+		program, err := e.compiler.Compile(p)
+		if err != nil {
+			e.bury(in.Message, badExpression(in, err))
+		}
+		return program
+	case *schemas.Deleted:
+		return nil
+	}
+	switch {
+	case in.gone:
+		return nil
+	case in.err == nil:
+		in.err = wrongType(in)
+		e.bury(in.Message, in.err)
+	}
+	return score.Broken(in.subject.Name, in.err)
+}
