@@ -35,7 +35,7 @@ func (t *Table) Add(cells ...string) {
 	for i := range row {
 		cell := "-"
 		if i < len(cells) && cells[i] != "" {
-			cell = oneLine(cells[i])
+			cell = OneLine(cells[i])
 		}
 		row[i] = cell
 		t.widths[i] = max(t.widths[i], utf8.RuneCountInString(cell))
@@ -66,9 +66,9 @@ func (t *Table) format(b *strings.Builder, row []string) {
 	b.WriteByte('\n')
 }
 
-// oneLine replaces what would break the row, or steer a terminal: cells hold
+// OneLine replaces what would break the row, or steer a terminal: cells hold
 // text that anyone may have published.
-func oneLine(s string) string {
+func OneLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t' || r == '\r':

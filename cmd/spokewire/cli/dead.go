@@ -1,0 +1,139 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/spokewire/spokewire/internal/inventory"
+	"github.com/spokewire/spokewire/internal/table"
+	"github.com/spokewire/spokewire/pkg/events"
+	"github.com/spokewire/spokewire/pkg/schemas"
+)
+
+func (a *app) newDead() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "dead",
+		Short: "Messages that no service could take",
+		Args:  cobra.NoArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(newResource(a, deadResource()), a.newDeadShow(), a.newDeadRetry())
+	return c
+}
+
+// letter is a dead letter with what names it.
+type letter struct {
+	ID string `json:"id"`
+	*schemas.DeadLetter
+}
+
+// deadID names a dead letter: SERVICE/STREAM-SEQUENCE.
+func deadID(s events.Subject) string { return s.Name + "/" + s.Namespace }
+
+func deadResource() resource[letter] {
+	return resource[letter]{
+		use:     "list",
+		short:   "List dead letters",
+		noun:    "dead letters",
+		watches: func(string) ([]events.Watch, error) { return []events.Watch{{Stream: events.StreamDead}}, nil },
+		list:    letters,
+		is:      func(l *letter, id string) bool { return l.ID == id },
+		columns: []string{"ID", "AGE", "REASON", "FIELD", "SUBJECT", "SIZE", "MESSAGE"},
+		row:     letterRow,
+	}
+}
+
+func letters(s *inventory.State) []letter {
+	all := []letter{}
+	for _, e := range inventory.Entries[*schemas.DeadLetter](s, events.FamilyDead) {
+		all = append(all, letter{ID: deadID(e.Subject), DeadLetter: e.Value})
+	}
+	return all
+}
+
+func (a *app) newDeadShow() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "show ID",
+		Short: "Show a dead letter with its headers and body",
+		Args:  cobra.ExactArgs(1),
+	}
+	c.RunE = a.onBus(func(ctx context.Context, c *cobra.Command, b bus, args []string) error {
+		l, err := readLetter(ctx, b, args[0])
+		if err != nil {
+			return err
+		}
+		return a.print(c.OutOrStdout(), l, func(w io.Writer) error { return writeLetter(w, l) })
+	})
+	a.addBus(c)
+	a.addOutput(c)
+	return c
+}
+
+// readLetter reads the dead letter of an id SERVICE/STREAM-SEQUENCE.
+func readLetter(ctx context.Context, b bus, id string) (*letter, error) {
+	service, position, ok := strings.Cut(id, "/")
+	dash := strings.LastIndexByte(position, '-')
+	if !ok || service == "" || dash < 1 {
+		return nil, fmt.Errorf("%q is not an id, want SERVICE/STREAM-SEQUENCE as spokewire dead list shows it", id)
+	}
+	sequence, err := strconv.ParseUint(position[dash+1:], 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("%q is not an id: %q is not a sequence", id, position[dash+1:])
+	}
+	e, err := lastOf[*schemas.DeadLetter](ctx, b, events.StreamDead, events.DeadSubject(service, position[:dash], sequence))
+	if errors.Is(err, events.ErrNotFound) {
+		return nil, fmt.Errorf("no dead letter %s: spokewire dead list shows what there is", id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &letter{ID: deadID(e.Subject), DeadLetter: e.Value}, nil
+}
+
+func writeLetter(w io.Writer, l *letter) error {
+	reason := l.Reason
+	if l.Field != "" {
+		reason += " (" + l.Field + ")"
+	}
+	facts := [][2]string{
+		{"ID", l.ID},
+		{"Reason", reason},
+		{"Message", l.DeadLetter.Message},
+		{"Service", l.Service},
+		{"Stood at", fmt.Sprintf("%d in %s, %s", l.Sequence, l.Stream, l.Subject)},
+		{"Received", l.ReceivedAt.Local().Format("2006-01-02 15:04:05.000 MST")},
+		{"Size", fmt.Sprintf("%d bytes, %d of them kept, SHA-256 %s", l.Size, len(l.Body), l.SHA256)},
+	}
+	for _, key := range slices.Sorted(maps.Keys(l.Headers)) {
+		facts = append(facts, [2]string{"Header", key + ": " + l.Headers[key]})
+	}
+	for _, fact := range facts {
+		if _, err := fmt.Fprintf(w, "%-10s%s\n", fact[0]+":", table.OneLine(fact[1])); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(w, "\n%s\n", body(l.Body))
+	return err
+}
+
+// body is text as it is, but for what steers terminals, and anything else in
+// Go's quotes.
+func body(data []byte) string {
+	if !utf8.Valid(data) {
+		return strconv.Quote(string(data))
+	}
+	lines := strings.Split(string(data), "\n")
+	for i, line := range lines {
+		lines[i] = table.OneLine(line)
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/spokewire/spokewire/internal/inventory"
+	"github.com/spokewire/spokewire/internal/table"
+	"github.com/spokewire/spokewire/pkg/events"
+	"github.com/spokewire/spokewire/pkg/schemas"
+)
+
+// finding is one check of doctor.
+type finding struct {
+	Check string `json:"check"`
+	OK    bool   `json:"ok"`
+	// Detail says what was found, and what to do where it is not good.
+	Detail string `json:"detail"`
+}
+
+var errUnwell = errors.New("not all is well: see above")
+
+func (a *app) newDoctor() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "doctor",
+		Short: "Check the bus and what flows on it",
+		Long: `Check that the bus can be reached, that every stream is there, that clusters
+have fresh metrics, scorers score, Placements are decided and applied, and that
+no message was refused within the last hour. Ends with status 1 if not.`,
+		Args: cobra.NoArgs,
+	}
+	c.RunE = a.onBus(func(ctx context.Context, c *cobra.Command, b bus, _ []string) error {
+		findings := examine(ctx, b, a.timeout/2)
+		err := a.print(c.OutOrStdout(), findings, func(w io.Writer) error { return writeFindings(w, findings) })
+		if err != nil {
+			return err
+		}
+		for _, f := range findings {
+			if !f.OK {
+				return errUnwell
+			}
+		}
+		return nil
+	})
+	a.addBus(c)
+	a.addOutput(c)
+	return c
+}
+
+func writeFindings(w io.Writer, findings []finding) error {
+	t := table.New(w, "CHECK", "OK", "DETAIL")
+	for _, f := range findings {
+		t.Add(f.Check, yesNo(f.OK), f.Detail)
+	}
+	return t.Flush()
+}
+
+// examine reads each stream within limit, and then looks at all that was
+// read.
+func examine(ctx context.Context, b bus, limit time.Duration) []finding {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	state := inventory.New()
+	var findings []finding
+	for _, s := range events.Streams() {
+		subjects, err := readInto(ctx, b, state, s.Name)
+		f := finding{Check: "stream " + s.Name, OK: err == nil, Detail: fmt.Sprintf("%d subjects", subjects)}
+		if err != nil {
+			f.Detail = "cannot be read: " + err.Error() + " (is it there? The services create it; may this user read it?)"
+		}
+		findings = append(findings, f)
+	}
+	now := state.Now()
+	return append(findings,
+		checkClusters(inventory.Clusters(state), now),
+		checkScorers(inventory.Scorers(state, now)),
+		checkPlacements(inventory.Placements(state)),
+		checkDead(letters(state), now),
+	)
+}
+
+// readInto reads the current state of one stream into state, and counts its
+// subjects.
+func readInto(ctx context.Context, b bus, state *inventory.State, stream string) (int, error) {
+	subjects := 0
+	err := b.Watch(ctx, events.Watch{Stream: stream}, func(u events.Update) error {
+		state.Take(u)
+		switch u.Kind {
+		case events.Stored:
+			subjects++
+		case events.Synced:
+			return errStop
+		case events.Gone, events.Behind:
+		}
+		return nil
+	})
+	if errors.Is(err, errStop) {
+		err = nil
+	}
+	return subjects, err
+}
+
+// staleMetrics is the age from which a cluster's newest metric is old.
+const staleMetrics = 5 * time.Minute
+
+func checkClusters(clusters []inventory.Cluster, now time.Time) finding {
+	var stale []string
+	for _, c := range clusters {
+		if now.Sub(c.LastMetric()) > staleMetrics {
+			stale = append(stale, c.Name)
+		}
+	}
+	return verdictOn("clusters", len(clusters), stale, "without metrics of the last "+span(staleMetrics)+", is their collector running")
+}
+
+func checkScorers(scorers []inventory.Scorer) finding {
+	var failing []string
+	for _, s := range scorers {
+		if s.Failing > 0 || s.Scored == 0 {
+			failing = append(failing, s.Name)
+		}
+	}
+	return verdictOn("scorers", len(scorers), failing, "without a score for every cluster, see spokewire get scores")
+}
+
+func checkPlacements(placements []inventory.Placement) finding {
+	var bad []string
+	for _, p := range placements {
+		if p.Decision == nil || p.Receipt != nil && p.Receipt.Outcome == schemas.OutcomeRefused {
+			bad = append(bad, p.Namespace+"/"+p.Name)
+		}
+	}
+	return verdictOn("placements", len(placements), bad, "undecided or refused by the hub, see spokewire explain placement")
+}
+
+func checkDead(all []letter, now time.Time) finding {
+	var recent []string
+	for _, l := range all {
+		if now.Sub(l.ReceivedAt) < time.Hour {
+			recent = append(recent, l.ID)
+		}
+	}
+	return verdictOn("dead letters", len(all), recent, "of the last hour, see spokewire dead show")
+}
+
+// verdictOn sums up a check of total things, of which some are bad.
+func verdictOn(check string, total int, bad []string, why string) finding {
+	f := finding{Check: check, OK: len(bad) == 0, Detail: fmt.Sprintf("%d", total)}
+	if !f.OK {
+		f.Detail = fmt.Sprintf("%d of %d %s: %s", len(bad), total, why, list(bad))
+	}
+	return f
+}

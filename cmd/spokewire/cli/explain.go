@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/spokewire/spokewire/internal/inventory"
+	"github.com/spokewire/spokewire/pkg/events"
+	"github.com/spokewire/spokewire/pkg/schemas"
+)
+
+func (a *app) newExplain() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "explain",
+		Short: "Say why a decision is as it is",
+		Args:  cobra.NoArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(a.newExplainPlacement())
+	return c
+}
+
+func (a *app) newExplainPlacement() *cobra.Command {
+	cluster := ""
+	c := &cobra.Command{
+		Use:   "placement NAMESPACE/NAME",
+		Short: "Say why a Placement selects the clusters that it does",
+		Long: `Say why a Placement selects the clusters that it does, from its last decision:
+each cluster's total and the terms of it, the runners-up, and why others were
+not eligible. With --cluster, also what that cluster's scores were computed
+from.`,
+		Example: "  spokewire explain placement default/train --cluster spoke-2",
+		Args:    cobra.ExactArgs(1),
+	}
+	c.RunE = a.onBus(func(ctx context.Context, c *cobra.Command, b bus, args []string) error {
+		x, err := explainPlacement(ctx, b, args[0], cluster)
+		if err != nil {
+			return err
+		}
+		return a.print(c.OutOrStdout(), x, func(w io.Writer) error { return writeExplained(w, x) })
+	})
+	c.Flags().StringVar(&cluster, "cluster", "", "explain this cluster alone, down to its metrics")
+	a.addBus(c)
+	a.addOutput(c)
+	return c
+}
+
+// explainPlacement reads the last decision with its receipt, and the scores
+// of cluster unless that is empty.
+func explainPlacement(ctx context.Context, b bus, text, cluster string) (*inventory.Explained, error) {
+	namespace, name, err := parsePlacement(text)
+	if err != nil {
+		return nil, err
+	}
+	watches, err := placementWatches(text)
+	if err != nil {
+		return nil, err
+	}
+	if cluster != "" {
+		watches = append(watches, events.Watch{Stream: events.StreamScores, Subjects: scoresOf(cluster)})
+	}
+	state, err := read(ctx, b, watches...)
+	if err != nil {
+		return nil, err
+	}
+	x, err := inventory.Explain(state, namespace, name, cluster)
+	switch {
+	case err == nil:
+		return x, nil
+	case errors.Is(err, inventory.ErrNoPlacement):
+		return nil, fmt.Errorf("%w: spokewire get placements lists what there is", err)
+	case errors.Is(err, inventory.ErrNoDecision):
+		return nil, fmt.Errorf("%w%s", err, undecided(state))
+	}
+	return nil, err
+}
+
+// undecided says why there may be no decision.
+func undecided(state *inventory.State) string {
+	for _, p := range inventory.Placements(state) {
+		switch {
+		case p.Receipt != nil && p.Receipt.Outcome == schemas.OutcomeRefused:
+			return ": the hub refused it: " + p.Receipt.Message
+		case !p.OnHub:
+			return ": it was applied over the bus and is not on the hub yet; is hub-bridge running?"
+		case p.Mode == schemas.ModeNative:
+			return ": OCM has decided nothing for it; is its placement controller running?"
+		}
+	}
+	return ": is placement-writer running?"
+}

@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/spokewire/spokewire/pkg/events"
+	"github.com/spokewire/spokewire/pkg/schemas"
+)
+
+// deleted stands in a row for a tombstone.
+const deleted = "deleted"
+
+// record is an event as -o json writes it.
+type record struct {
+	Stream     string    `json:"stream"`
+	Subject    string    `json:"subject"`
+	Sequence   uint64    `json:"sequence"`
+	ReceivedAt time.Time `json:"receivedAt"`
+	// Error says why the event cannot be read; Event is then absent.
+	Error string          `json:"error,omitempty"`
+	Event json.RawMessage `json:"event,omitempty"`
+}
+
+func newRecord(m events.Message, r events.Received, err error) record {
+	rec := record{Stream: m.Stream, Subject: m.Subject, Sequence: m.Sequence, ReceivedAt: m.ReceivedAt}
+	if err == nil {
+		rec.Event, err = r.Event.MarshalJSON()
+	}
+	if err != nil {
+		rec.Error = err.Error()
+	}
+	return rec
+}
+
+func decisionRow(r events.Received) []string {
+	name := r.Subject.Namespace + "/" + r.Subject.Name
+	d, ok := r.Payload.(*schemas.PlacementDecision)
+	if !ok {
+		return []string{name, "", deleted}
+	}
+	return []string{name, d.Mode, list(selected(d.Clusters)), list(d.Added), list(d.Removed), d.Cause, d.Message}
+}
+
+func receiptRow(r events.Received) []string {
+	name := objectName(r.Subject)
+	receipt, ok := r.Payload.(*schemas.Receipt)
+	if !ok {
+		return []string{r.Subject.Kind, name, r.Event.Type()}
+	}
+	return []string{r.Subject.Kind, name, receipt.Outcome, millis(receipt.LagMillis), receipt.Reason, receipt.Message}
+}
+
+func deadRow(r events.Received) []string {
+	letter, ok := r.Payload.(*schemas.DeadLetter)
+	if !ok {
+		return []string{deadID(r.Subject), deleted}
+	}
+	return []string{deadID(r.Subject), letter.Reason, letter.Field, letter.Subject, letter.Message}
+}
+
+func hubRow(r events.Received) []string {
+	return []string{r.Subject.Kind, objectName(r.Subject), shorten(observed(r))}
+}
+
+func configRow(r events.Received) []string {
+	what := deleted
+	switch p := r.Payload.(type) {
+	case *schemas.Scorer:
+		what = expression(&p.Spec)
+	case *schemas.PlacementRequest:
+		what = string(p.Spec)
+	}
+	return []string{r.Subject.Kind, objectName(r.Subject), shorten(what)}
+}
+
+// observed says the essentials of an object on the hub.
+func observed(r events.Received) string {
+	switch p := r.Payload.(type) {
+	case *schemas.Cluster:
+		return list(append(append(taints(p.Taints), pairs(p.Claims)...), pairs(p.Labels)...))
+	case *schemas.ClusterSet:
+		return p.SelectorType
+	case *schemas.Binding:
+		return "set " + p.ClusterSet
+	case *schemas.Placement:
+		if p.Direct {
+			return "direct " + string(p.Spec)
+		}
+		return "native " + string(p.Spec)
+	case *schemas.AddOnScore:
+		items := map[string]int{}
+		for name, value := range p.Scores {
+			items[name] = int(value)
+		}
+		return list(counts(items))
+	case *schemas.ObservedDecision:
+		var names []string
+		for _, c := range p.Clusters {
+			names = append(names, c.Name)
+		}
+		return "by " + p.Writer + ": " + list(names)
+	case *schemas.Deleted:
+		return deleted
+	}
+	return r.Event.Type()
+}
+
+func objectName(s events.Subject) string {
+	if s.Namespace == "" {
+		return s.Name
+	}
+	return s.Namespace + "/" + s.Name
+}
+
+// expression says what a scorer computes.
+func expression(spec *schemas.ScorerSpec) string {
+	if spec.CEL != "" {
+		return spec.CEL
+	}
+	var items []string
+	for _, item := range spec.Items {
+		items = append(items, item.Name+"="+item.CEL)
+	}
+	return list(items)
+}
