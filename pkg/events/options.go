@@ -17,6 +17,8 @@ type PublishOptions struct {
 	ExpectLast *uint64
 	// MessageID is what the bus dedupes by. Default: the event's id.
 	MessageID string
+	// Repeated: an earlier Publish may have stored the event.
+	Repeated bool
 	// Tombstone, if not 0, makes the event replace all others of its subject
 	// and expire after that long.
 	Tombstone time.Duration
@@ -32,6 +34,14 @@ func ExpectLast(sequence uint64) PublishOption {
 // unique: JetStream dedupes across the whole stream.
 func WithMessageID(id string) PublishOption {
 	return func(o *PublishOptions) { o.MessageID = id }
+}
+
+// Repeated says that an earlier Publish of this event, under the same
+// message id, ended without an answer: a duplicate is then this very event.
+// Without it a publisher that may not read the stream sends it once more
+// under a fresh id.
+func Repeated() PublishOption {
+	return func(o *PublishOptions) { o.Repeated = true }
 }
 
 // TombstoneTTL is how long a tombstone is kept.
