@@ -57,7 +57,7 @@ func busy(dir string) int {
 		if i%3 == 0 {
 			continue
 		}
-		if snapshot, ok := s.TakeSuperseded(); ok {
+		if snapshot, ok := s.TakeSuperseded(none); ok {
 			fmt.Println("removing", snapshot.Sequence)
 			if err := s.Done(snapshot); err != nil {
 				fmt.Fprintln(os.Stderr, err)
@@ -145,7 +145,7 @@ func contents(t *testing.T, dir string) map[uint64]bool {
 	defer s.Close()
 	have := map[uint64]bool{}
 	for {
-		snapshot, ok := s.TakeSuperseded()
+		snapshot, ok := s.TakeSuperseded(none)
 		if !ok {
 			break
 		}

@@ -69,13 +69,13 @@ func (x *index) newest(source Source) *entry {
 }
 
 // superseded returns the superseded entry with the lowest sequence that may
-// be published now: none of a source of which an earlier one is held, for
-// that one might still have to follow.
-func (x *index) superseded() *entry {
+// be published now: none of a source to skip, and none of a source of which
+// an earlier one is held, for that one might still have to follow.
+func (x *index) superseded(skip func(Source) bool) *entry {
 	var lowest *entry
 	for source, queue := range x.queues {
 		first := queue[0]
-		if first.held || first == x.newest(source) {
+		if first.held || first == x.newest(source) || skip(source) {
 			continue
 		}
 		if lowest == nil || first.sequence < lowest.sequence {

@@ -19,6 +19,8 @@ var (
 	beta  = Source{"c", "beta"}
 )
 
+func none(Source) bool { return false }
+
 func newEvent(t testing.TB, source Source, value float64, unit string) event.Event {
 	t.Helper()
 	e, err := events.New(schemas.TypeMetricsObserved, events.ClusterSource(source.Cluster, source.Name),
@@ -79,16 +81,16 @@ func TestNewestAndSuperseded(t *testing.T) {
 	wantSequence(t, "newest", newest, ok, third)
 	again, ok := s.TakeNewest(alpha)
 	wantNone(t, "newest while it is taken", again, ok)
-	old, ok := s.TakeSuperseded()
+	old, ok := s.TakeSuperseded(none)
 	wantSequence(t, "superseded", old, ok, first)
-	next, ok := s.TakeSuperseded()
+	next, ok := s.TakeSuperseded(none)
 	wantNone(t, "superseded while an earlier one is taken", next, ok)
 
 	s.Release(old)
-	old, ok = s.TakeSuperseded()
+	old, ok = s.TakeSuperseded(none)
 	wantSequence(t, "superseded after a release", old, ok, first)
 	done(t, s, old)
-	old, ok = s.TakeSuperseded()
+	old, ok = s.TakeSuperseded(none)
 	wantSequence(t, "superseded", old, ok, second)
 	done(t, s, old)
 
@@ -96,22 +98,28 @@ func TestNewestAndSuperseded(t *testing.T) {
 	// and nothing of its source may be sent until its fate is known.
 	fourth := put(t, s, alpha)
 	put(t, s, alpha)
-	next, ok = s.TakeSuperseded()
+	next, ok = s.TakeSuperseded(none)
 	wantNone(t, "superseded while the former newest is taken", next, ok)
 	s.Release(newest)
-	old, ok = s.TakeSuperseded()
+	old, ok = s.TakeSuperseded(none)
 	wantSequence(t, "superseded", old, ok, third)
 	done(t, s, old)
-	old, ok = s.TakeSuperseded()
+	old, ok = s.TakeSuperseded(none)
 	wantSequence(t, "superseded", old, ok, fourth)
 
-	if !s.Pending(beta) {
-		t.Error("beta has nothing pending")
+	if !s.HasNewest(beta) {
+		t.Error("beta has no newest")
 	}
+	skipped, ok := s.TakeSuperseded(func(Source) bool { return true })
+	wantNone(t, "superseded of a source to skip", skipped, ok)
 	newest, ok = s.TakeNewest(beta)
 	wantSequence(t, "newest of beta", newest, ok, other)
-	if s.Pending(beta) {
-		t.Error("beta is pending while it is taken")
+	if !s.HasNewest(beta) {
+		t.Error("beta has no newest while it is taken")
+	}
+	done(t, s, newest)
+	if s.HasNewest(beta) {
+		t.Error("beta has a newest after it was sent")
 	}
 }
 
@@ -158,13 +166,13 @@ func TestRestart(t *testing.T) {
 	}
 
 	s = openStore(t, dir, Options{})
-	if s.Pending(alpha) {
+	if s.HasNewest(alpha) {
 		t.Error("a snapshot from before the restart is current")
 	}
 	newest, ok := s.TakeNewest(alpha)
 	wantNone(t, "newest after a restart", newest, ok)
 	for _, want := range []uint64{1, last} {
-		old, ok := s.TakeSuperseded()
+		old, ok := s.TakeSuperseded(none)
 		wantSequence(t, "superseded after a restart", old, ok, want)
 		if want == last && (old.MessageID != before.MessageID || old.Event.Extensions()[events.ExtEpoch] != before.Event.Extensions()[events.ExtEpoch]) {
 			t.Errorf("the store has another identity after a restart: %s, was %s", old.MessageID, before.MessageID)
@@ -210,13 +218,13 @@ func TestLimit(t *testing.T) {
 		put(t, s, alpha)
 	}
 	put(t, s, beta)
-	held, _ := s.TakeSuperseded() // 1
+	held, _ := s.TakeSuperseded(none) // 1
 	put(t, s, alpha)              // 5, in place of 2
 	if stats := s.Stats(); stats.Dropped != 1 || stats.Depth != 4 || stats.Bytes > 4*size+size/2 {
 		t.Errorf("stats are %+v", stats)
 	}
 	done(t, s, held)
-	next, ok := s.TakeSuperseded()
+	next, ok := s.TakeSuperseded(none)
 	wantSequence(t, "superseded", next, ok, 3)
 	newest, ok := s.TakeNewest(beta)
 	wantSequence(t, "the only one of beta", newest, ok, 4)
@@ -286,7 +294,7 @@ func TestClosed(t *testing.T) {
 	if err := s.Done(Snapshot{}); !errors.Is(err, ErrClosed) {
 		t.Errorf("Done returns %v", err)
 	}
-	if _, ok := s.TakeSuperseded(); ok || !errors.Is(s.Err(), ErrClosed) {
+	if _, ok := s.TakeSuperseded(none); ok || !errors.Is(s.Err(), ErrClosed) {
 		t.Error("a closed store still works")
 	}
 }

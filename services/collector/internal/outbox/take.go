@@ -7,12 +7,12 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Pending reports whether source has a current snapshot that nobody holds.
-func (s *Store) Pending(source Source) bool {
+// HasNewest reports whether source has a current snapshot, be it taken or
+// not.
+func (s *Store) HasNewest(source Source) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e := s.index.newest(source)
-	return e != nil && !e.held
+	return s.index.newest(source) != nil
 }
 
 // TakeNewest returns the current snapshot of source. Whoever takes one owes
@@ -21,10 +21,13 @@ func (s *Store) TakeNewest(source Source) (Snapshot, bool) {
 	return s.take(func() *entry { return s.index.newest(source) })
 }
 
-// TakeSuperseded returns the superseded snapshot that is due next. Whoever
-// takes one owes a Done or a Release. false: there is none, or all wait for
-// one of their source that is taken.
-func (s *Store) TakeSuperseded() (Snapshot, bool) { return s.take(s.index.superseded) }
+// TakeSuperseded returns the superseded snapshot that is due next, of a
+// source that is not to be skipped. Whoever takes one owes a Done or a
+// Release. false: there is none, or all wait for one of their source that is
+// taken.
+func (s *Store) TakeSuperseded(skip func(Source) bool) (Snapshot, bool) {
+	return s.take(func() *entry { return s.index.superseded(skip) })
+}
 
 func (s *Store) take(choose func() *entry) (Snapshot, bool) {
 	s.mu.Lock()
