@@ -1,0 +1,67 @@
+package placement
+
+import "github.com/spokewire/spokewire/pkg/schemas"
+
+// addOnScore is the value of one AddOn term for one cluster.
+type addOnScore struct {
+	value int64
+	state scoreState
+	until int64 // when this answer changes by itself: the first moment of the next
+	since int64 // when the score expired, for all states but scoreFresh
+}
+
+type scoreState uint8
+
+const (
+	scoreFresh   scoreState = iota
+	scoreHeld               // expired, but in its grace
+	scoreWorst              // counted as the worst
+	scoreZero               // counted as 0
+	scoreStale              // expired: the cluster is not eligible
+	scoreMissing            // there never was one: ditto
+)
+
+func (s scoreState) counts() bool { return s < scoreStale }
+
+// addOn reads the term's score of a cluster. A score holds up to and
+// including its expiry. What becomes of one that is missing or expired is the
+// policy's; none lets it outrank a bad score except StaleZero, which is there
+// for who wants OCM's answer.
+func (p *stalePolicy) addOn(t *term, items []scoreItem, selected bool, now int64) addOnScore {
+	item, known := find(items, t.score)
+	if known && now <= item.until {
+		return addOnScore{value: int64(item.value), until: following(item.until)}
+	}
+	out := addOnScore{until: never, since: item.until}
+	switch p.policy {
+	case StaleWorst:
+		out.state, out.value = scoreWorst, worst(t.weight)
+	case StaleZero:
+		out.state = scoreZero
+	default:
+		out.state = scoreStale
+		if !known {
+			out.state = scoreMissing
+		}
+		end := item.until + p.grace.Nanoseconds()
+		if p.policy == StaleHold && known && selected && now < end {
+			out.state, out.value, out.until = scoreHeld, int64(item.value), end
+		}
+	}
+	return out
+}
+
+// worst is the score that a term of this weight likes least.
+func worst(weight int64) int64 {
+	if weight < 0 {
+		return schemas.MaxScore
+	}
+	return schemas.MinScore
+}
+
+func following(t int64) int64 {
+	if t == never {
+		return never
+	}
+	return t + 1
+}

@@ -1,0 +1,58 @@
+package placement
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+)
+
+// BenchmarkOneScore changes the score of one of 10,000 clusters and decides
+// anew.
+func BenchmarkOneScore(b *testing.B) {
+	additive := clusterv1beta1.PrioritizerPolicy{Configurations: []clusterv1beta1.PrioritizerConfig{addOnOf("gpu", 3)}}
+	for name, spec := range map[string]clusterv1beta1.PlacementSpec{
+		"exact/select=10":    onGPU(10),
+		"additive/select=10": {NumberOfClusters: number(10), PrioritizerPolicy: additive},
+		"exact/select=all":   {PrioritizerPolicy: exact(addOnOf("gpu", 1))},
+	} {
+		b.Run(name, func(b *testing.B) {
+			f := largest(b)
+			r := NewRanking(place(b, spec), f, nil)
+			r.Refresh(start)
+			d := r.Decision()
+			r.SetPrior(&Prior{Decision: &d, Sequence: 1})
+			r.Refresh(start)
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				setGPU(f, fmt.Sprintf("spoke-%05d", i*7919%10_000), int32(i%150-100))
+				r.Refresh(start.Add(time.Duration(i)))
+				r.PublishAt()
+			}
+		})
+	}
+}
+
+// BenchmarkMove is a score that moves the Placement, with the decision
+// written out.
+func BenchmarkMove(b *testing.B) {
+	f := largest(b)
+	r := NewRanking(place(b, onGPU(1)), f, nil)
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		setGPU(f, "spoke-00007", int32(i%2*200-100))
+		r.Refresh(start)
+		d := r.Decision()
+		r.SetPrior(&Prior{Decision: &d, Sequence: uint64(i)})
+	}
+}
+
+// BenchmarkDecide decides from nothing.
+func BenchmarkDecide(b *testing.B) {
+	f, p := largest(b), place(b, onGPU(10))
+	b.ReportAllocs()
+	for b.Loop() {
+		Decide(Input{Placement: p, Fleet: f}, start)
+	}
+}

@@ -1,0 +1,160 @@
+package placement
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Causes of a decision.
+const (
+	CauseFirst          = "First"
+	CauseAdopted        = "Adopted" // OCM decided before
+	CauseSpecChanged    = "SpecChanged"
+	CauseClusterAdded   = "ClusterAdded"
+	CauseClusterRemoved = "ClusterRemoved"
+	CauseSetsChanged    = "ClusterSetsChanged" // sets, bindings, or who is in them
+	CauseLabelChanged   = "LabelChanged"       // or a claim
+	CauseTaintChanged   = "TaintChanged"
+	CauseScoreChanged   = "ScoreChanged"
+	CauseScoreExpired   = "ScoreExpired"
+	CauseScoreHeld      = "ScoreHeld"
+	CauseCondition      = "ConditionChanged"
+	CauseDeleted        = "Deleted"
+)
+
+// lostBy is the cause for which a cluster with this reason is out.
+var lostBy = [reasons]string{
+	eligible: CauseScoreChanged, notInClusterSet: CauseSetsChanged, terminating: CauseClusterRemoved,
+	misconfigured: CauseSpecChanged, notMatched: CauseLabelChanged, tainted: CauseTaintChanged,
+	staleScore: CauseScoreExpired, noScore: CauseScoreExpired, absent: CauseClusterRemoved,
+}
+
+// cause says why the decision differs from the prior one, for programs and
+// for people. Where several things happened at once it names the one that
+// leaves least choice.
+func (r *Ranking) cause(m moves) (cause, message string) {
+	switch {
+	case r.prior == nil:
+		return CauseFirst, fmt.Sprintf("first decision: %d of %d eligible clusters selected%s", len(r.choice.ids), len(r.order), r.example(m.added))
+	case r.prior.Decision.Scheduler != SchedulerSpokewire:
+		return CauseAdopted, fmt.Sprintf("Spokewire decides from now on, before it was %s%s", r.prior.Decision.Scheduler, r.delta(m))
+	case len(m.removed) > 0:
+		return r.causeOfRemoval(m)
+	case len(m.added) > 0:
+		return r.causeOfAddition(m)
+	case r.respecified():
+		return CauseSpecChanged, fmt.Sprintf("generation %d selects the same clusters", r.placement.Object.Generation)
+	}
+	return r.causeOfRest()
+}
+
+func (r *Ranking) respecified() bool {
+	return r.prior.Decision.Placement.Generation != r.placement.Object.Generation
+}
+
+// causeOfRemoval looks for a removed cluster that is no longer eligible; only
+// if there is none was it a comparison.
+func (r *Ranking) causeOfRemoval(m moves) (string, string) {
+	for _, id := range m.removed {
+		why := r.verdicts[id].reason
+		if why == eligible {
+			continue
+		}
+		cause := lostBy[why]
+		if why == notMatched && r.respecified() {
+			cause = CauseSpecChanged
+		}
+		return cause, fmt.Sprintf("%s is out: %s%s", r.fleet.names[id], r.whyRejected(id, why), r.delta(m))
+	}
+	if r.respecified() || len(m.added) == 0 {
+		return CauseSpecChanged, fmt.Sprintf("generation %d of the Placement%s", r.placement.Object.Generation, r.delta(m))
+	}
+	return CauseScoreChanged, r.overtook(m)
+}
+
+func (r *Ranking) overtook(m moves) string {
+	text := fmt.Sprintf("%s overtook %s", r.withTotal(m.added[0]), r.withTotal(m.removed[0]))
+	if more := len(m.added) - 1; more > 0 {
+		text += fmt.Sprintf(", and %d more moved", more)
+	}
+	return text
+}
+
+// causeOfAddition has no cluster to ask what it was before, so it compares
+// the numbers of those rejected.
+func (r *Ranking) causeOfAddition(m moves) (string, string) {
+	d := r.prior.Decision
+	fewer := func(why reason) bool { return r.counts[why] < d.Rejected[why.String()] }
+	cause := CauseClusterAdded
+	switch {
+	case r.respecified():
+		cause = CauseSpecChanged
+	case r.considered() > d.Considered:
+	case fewer(tainted):
+		cause = CauseTaintChanged
+	case fewer(notMatched):
+		cause = CauseLabelChanged
+	case fewer(notInClusterSet):
+		cause = CauseSetsChanged
+	case fewer(noScore), fewer(staleScore):
+		cause = CauseScoreChanged
+	}
+	return cause, strings.TrimPrefix(r.delta(m), "; ")
+}
+
+// causeOfRest is for decisions that select the same clusters as before.
+func (r *Ranking) causeOfRest() (string, string) {
+	for _, id := range r.choice.ids {
+		if r.verdicts[id].held {
+			return CauseScoreHeld, fmt.Sprintf("%s stays: %s", r.fleet.names[id], r.whyHeld(id))
+		}
+	}
+	if changedConditions(r.prior.Decision.Conditions, r.choice.conditions[:]) != Same {
+		return CauseCondition, r.choice.conditions[0].Message
+	}
+	if len(r.choice.ids) > 0 && len(r.before.ids) > 0 && r.choice.ids[0] != r.before.ids[0] {
+		return CauseScoreChanged, fmt.Sprintf("%s is now first, before %s", r.withTotal(r.choice.ids[0]), r.withTotal(r.before.ids[0]))
+	}
+	return CauseScoreChanged, "the same clusters with other scores"
+}
+
+func (r *Ranking) withTotal(id int32) string {
+	return fmt.Sprintf("%s (%d)", r.fleet.names[id], r.total[id])
+}
+
+// delta names those that came in and went out.
+func (r *Ranking) delta(m moves) string {
+	text := ""
+	if len(m.added) > 0 {
+		text += "; in: " + r.firstOf(m.added)
+	}
+	if len(m.removed) > 0 {
+		text += "; out: " + r.firstOf(m.removed)
+	}
+	return text
+}
+
+func (r *Ranking) example(added []int32) string {
+	if len(added) == 0 {
+		return ""
+	}
+	return ": " + r.firstOf(added)
+}
+
+const maxNamed = 3
+
+func (r *Ranking) firstOf(ids []int32) string {
+	var parts []string
+	for _, id := range ids[:min(len(ids), maxNamed)] {
+		if r.verdicts[id].reason == eligible {
+			parts = append(parts, r.withTotal(id))
+		} else {
+			parts = append(parts, r.fleet.names[id])
+		}
+	}
+	text := join(parts)
+	if more := len(ids) - maxNamed; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}

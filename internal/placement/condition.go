@@ -1,0 +1,130 @@
+package placement
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/spokewire/spokewire/pkg/schemas"
+)
+
+// Reasons of the conditions, as OCM has them.
+const (
+	ReasonNoBindings    = "NoManagedClusterSetBindings"
+	ReasonNoIntersect   = "NoIntersection"
+	ReasonSetsEmpty     = "AllManagedClusterSetsEmpty"
+	ReasonNoneMatched   = "NoManagedClusterMatched"
+	ReasonSatisfied     = "AllDecisionsScheduled"
+	ReasonUnsatisfied   = "NotAllDecisionsScheduled"
+	ReasonMisconfigured = "Misconfigured"
+	ReasonConfigured    = "Succeedconfigured"
+)
+
+const (
+	conditionTrue  = "True"
+	conditionFalse = "False"
+)
+
+func (r *Ranking) conditions() [2]schemas.Condition {
+	return [2]schemas.Condition{r.satisfied(), r.misconfigured()}
+}
+
+func (r *Ranking) misconfigured() schemas.Condition {
+	c := schemas.Condition{
+		Type: clusterv1beta1.PlacementConditionMisconfigured, Status: conditionFalse,
+		Reason: ReasonConfigured, Message: "The Placement's configuration is sound",
+	}
+	problem := r.choice.problem
+	if problem == nil {
+		problem = r.placement.annotations
+	}
+	if problem != nil {
+		c.Status, c.Reason, c.Message = conditionTrue, ReasonMisconfigured, problem.Error()
+	}
+	return c
+}
+
+func (r *Ranking) satisfied() schemas.Condition {
+	c := schemas.Condition{Type: clusterv1beta1.PlacementConditionSatisfied, Status: conditionFalse}
+	missing := 0
+	if n := r.placement.Spec.NumberOfClusters; n != nil {
+		missing = int(*n) - len(r.choice.ids)
+	}
+	switch {
+	case r.scope.bindings == 0:
+		c.Reason, c.Message = ReasonNoBindings, r.noBindings()
+	case len(r.scope.sets) == 0:
+		c.Reason, c.Message = ReasonNoIntersect, r.noIntersection()
+	case r.available() == 0:
+		c.Reason = ReasonSetsEmpty
+		c.Message = fmt.Sprintf("No ManagedCluster is in the ManagedClusterSets [%s]", join(r.scope.names))
+	case len(r.choice.ids) == 0:
+		c.Reason, c.Message = ReasonNoneMatched, r.noneMatched()
+	case missing == 0:
+		c.Status, c.Reason, c.Message = conditionTrue, ReasonSatisfied, "As many clusters are selected as the Placement wants"
+	default:
+		c.Reason = ReasonUnsatisfied
+		c.Message = fmt.Sprintf("%d clusters are missing: %d are selected, the Placement wants %d", missing, len(r.choice.ids), *r.placement.Spec.NumberOfClusters)
+	}
+	return c
+}
+
+// available counts the clusters of the sets that are not on their way out.
+func (r *Ranking) available() int {
+	return len(r.verdicts) - r.counts[absent] - r.counts[notInClusterSet] - r.counts[terminating]
+}
+
+func (r *Ranking) noBindings() string {
+	return fmt.Sprintf("No ManagedClusterSet is bound in namespace %s: create a ManagedClusterSetBinding there that is named like the set", r.placement.Object.Namespace)
+}
+
+func (r *Ranking) noIntersection() string {
+	var unknown, unbound []string
+	for _, name := range r.placement.Spec.ClusterSets {
+		if r.fleet.sets[name] == nil {
+			unknown = append(unknown, name)
+		} else {
+			unbound = append(unbound, name)
+		}
+	}
+	var parts []string
+	if len(unknown) > 0 {
+		parts = append(parts, fmt.Sprintf("the ManagedClusterSets [%s] do not exist", join(unknown)))
+	}
+	if len(unbound) > 0 {
+		parts = append(parts, fmt.Sprintf("the ManagedClusterSets [%s] are not bound in namespace %s", join(unbound), r.placement.Object.Namespace))
+	}
+	return "Nothing to select from: " + strings.Join(parts, "; ")
+}
+
+func (r *Ranking) noneMatched() string {
+	if r.choice.problem != nil {
+		return "The Placement is misconfigured, so no cluster is selected"
+	}
+	if len(r.order) > 0 {
+		return "The Placement wants no cluster: spec.numberOfClusters is 0"
+	}
+	var parts []string
+	for reason := notMatched; reason < absent; reason++ {
+		if n := r.counts[reason]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, reason))
+		}
+	}
+	message := fmt.Sprintf("None of %d clusters is eligible: %s", r.available(), join(parts))
+	if r.counts[noScore]+r.counts[staleScore] > 0 {
+		message += "; scores wanted: " + join(r.wantedScores())
+	}
+	return message
+}
+
+func (r *Ranking) wantedScores() []string {
+	var names []string
+	for _, t := range r.placement.terms {
+		if t.kind == kindAddOn && !slices.Contains(names, t.name) {
+			names = append(names, t.name)
+		}
+	}
+	return names
+}

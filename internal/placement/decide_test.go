@@ -1,0 +1,323 @@
+package placement
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/spokewire/spokewire/pkg/schemas"
+)
+
+func onGPU(n int32) clusterv1beta1.PlacementSpec {
+	return clusterv1beta1.PlacementSpec{NumberOfClusters: number(n), PrioritizerPolicy: exact(addOnOf("gpu", 1))}
+}
+
+func TestDeadBand(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		band       string
+		challenger int32 // "a" against 50 of "b", which is selected
+		want       string
+		wantReason string
+	}{
+		"off, ahead":               {"0", 51, "a", ExplainedSelected},
+		"off, level, by name":      {"0", 50, "a", ExplainedSelected},
+		"level":                    {"10", 50, "b", ExplainedHeld},
+		"within the band":          {"10", 59, "b", ExplainedHeld},
+		"exactly the band":         {"10", 60, "b", ExplainedHeld},
+		"more than the band":       {"10", 61, "a", ExplainedSelected},
+		"behind":                   {"10", 49, "b", ExplainedSelected},
+		"a band that is no number": {"ten", 51, "a", ExplainedSelected},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.cluster("a")
+			w.cluster("b")
+			w.score("a", "gpu", tt.challenger, time.Minute)
+			w.score("b", "gpu", 50, time.Minute)
+			p := place(t, onGPU(1), annotated(AnnotationDeadBand, tt.band))
+			d := w.decide(p, selecting("b"))
+			if got := d.Clusters[0].Name; got != tt.want {
+				t.Errorf("selected %s, want %s", got, tt.want)
+			}
+			if got := explanation(d, tt.want).Reason; got != tt.wantReason {
+				t.Errorf("explained as %s, want %s", got, tt.wantReason)
+			}
+			if wrong := d.Conditions[1].Status == "True"; wrong != (tt.band == "ten") {
+				t.Errorf("misconfigured: %s", d.Conditions[1].Message)
+			}
+		})
+	}
+}
+
+func TestDeadBandDoesNotHoldAgainstFacts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.cluster("a")
+	w.cluster("b", taintedWith("gone", "", "NoSelect"))
+	w.score("a", "gpu", 1, time.Minute)
+	w.score("b", "gpu", 100, time.Minute)
+	d := w.decide(place(t, onGPU(1), annotated(AnnotationDeadBand, "200")), selecting("b"))
+	if d.Clusters[0].Name != "a" || d.Cause != CauseTaintChanged {
+		t.Errorf("selected %v because of %s, want a because of the taint", d.Clusters, d.Cause)
+	}
+}
+
+func TestDeadBandOfSeveral(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for name, score := range map[string]int32{"a": 90, "b": 70, "c": 60, "d": 55} {
+		w.cluster(name)
+		w.score(name, "gpu", score, time.Minute)
+	}
+	d := w.decide(place(t, onGPU(2), annotated(AnnotationDeadBand, "20")), selecting("c", "d"))
+	if got, want := SelectedNames(&d), []string{"a", "c"}; !slices.Equal(got, want) {
+		t.Errorf("selected %v, want %v: a leads d by 35, b leads c by 10", got, want)
+	}
+}
+
+func TestCauses(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		prior       *Prior
+		spec        clusterv1beta1.PlacementSpec
+		then        func(w *world) // between the prior decision and this one
+		want        string
+		wantMessage string
+	}{
+		"first":           {want: CauseFirst, wantMessage: "first decision: 1 of 2 eligible clusters selected: spoke-1 (80)"},
+		"adopted":         {prior: PriorOf(&schemas.ObservedDecision{Placement: schemas.PlacementRef{Namespace: "default", Name: "p", UID: "uid-p"}, Clusters: []schemas.ObservedCluster{{Name: "spoke-2"}}}), want: CauseAdopted, wantMessage: "in: spoke-1 (80); out: spoke-2 (20)"},
+		"score":           {then: func(w *world) { w.score("spoke-1", "gpu", 12, time.Minute); w.score("spoke-2", "gpu", 87, time.Minute) }, want: CauseScoreChanged, wantMessage: "spoke-2 (87) overtook spoke-1 (12)"},
+		"taint":           {then: func(w *world) { w.cluster("spoke-1", taintedWith("gpu", "full", "NoSelect")) }, want: CauseTaintChanged, wantMessage: "spoke-1 is out: taint gpu=full:NoSelect is not tolerated"},
+		"cluster deleted": {then: func(w *world) { w.fleet.DeleteCluster("spoke-1") }, want: CauseClusterRemoved, wantMessage: "spoke-1 is out"},
+		"terminating":     {then: func(w *world) { w.cluster("spoke-1", deleting) }, want: CauseClusterRemoved, wantMessage: "being deleted"},
+		"left the set":    {then: func(w *world) { w.cluster("spoke-1", inSet("other")) }, want: CauseSetsChanged, wantMessage: "in none of the ManagedClusterSets [default]"},
+		"expired":         {then: func(w *world) { w.score("spoke-2", "gpu", 20, time.Hour); w.now = w.now.Add(2 * time.Minute) }, want: CauseScoreExpired, wantMessage: "spoke-1 is out: score AddOn/gpu/gpu is expired at 2026-11-30T12:01:00Z"},
+		"new cluster": {spec: onGPU(3), then: func(w *world) {
+			w.cluster("spoke-3")
+			w.score("spoke-3", "gpu", 5, time.Minute)
+		}, want: CauseClusterAdded, wantMessage: "in: spoke-3 (5)"},
+		"scored at last": {spec: onGPU(3), then: func(w *world) { w.score("unscored", "gpu", 5, time.Minute) }, want: CauseScoreChanged, wantMessage: "in: unscored (5)"},
+		"binding went":   {then: func(w *world) { w.fleet.DeleteBinding("default", "default") }, want: CauseSetsChanged, wantMessage: "out: spoke-1"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			for name, score := range map[string]int32{"spoke-1": 80, "spoke-2": 20} {
+				w.cluster(name)
+				w.score(name, "gpu", score, time.Minute)
+			}
+			w.cluster("unscored")
+			if tt.spec.NumberOfClusters == nil {
+				tt.spec = onGPU(1)
+			}
+			prior := tt.prior
+			if tt.then != nil {
+				prior = after(w.decide(place(t, tt.spec), nil))
+				tt.then(w)
+			}
+			d := w.decide(place(t, tt.spec), prior)
+			if d.Cause != tt.want || !strings.Contains(d.Message, tt.wantMessage) {
+				t.Errorf("cause %s %q, want %s with %q", d.Cause, d.Message, tt.want, tt.wantMessage)
+			}
+		})
+	}
+}
+
+func TestSpecChange(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.cluster("a")
+	w.cluster("b")
+	first := w.decide(place(t, clusterv1beta1.PlacementSpec{}), nil)
+	d := w.decide(place(t, clusterv1beta1.PlacementSpec{NumberOfClusters: number(1)}, func(p *schemas.Placement) { p.Generation = 2 }), after(first))
+	if d.Cause != CauseSpecChanged || d.Placement.Generation != 2 || Changed(&first, &d) != Material {
+		t.Errorf("cause %s of generation %d, want SpecChanged of 2", d.Cause, d.Placement.Generation)
+	}
+}
+
+func TestAnotherObjectOfTheNameHasNoPast(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.cluster("a")
+	w.cluster("b")
+	prior := selecting("b")
+	prior.Decision.Placement.UID = "another"
+	d := w.decide(place(t, clusterv1beta1.PlacementSpec{NumberOfClusters: number(1)}), prior)
+	if d.Cause != CauseFirst || d.Clusters[0].Name != "a" {
+		t.Errorf("cause %s, selected %v: want First and a", d.Cause, d.Clusters)
+	}
+}
+
+func TestGroups(t *testing.T) {
+	t.Parallel()
+	canary := clusterv1beta1.DecisionGroup{GroupName: "canary"}
+	canary.ClusterSelector.LabelSelector.MatchLabels = map[string]string{"canary": "yes"}
+	tests := map[string]struct {
+		strategy   clusterv1beta1.GroupStrategy
+		clusters   int
+		want       []schemas.DecisionGroup
+		wantGroups []int // of c0, c1 ...
+	}{
+		"one by default":   {clusters: 3, want: []schemas.DecisionGroup{{Count: 3}}, wantGroups: []int{0, 0, 0}},
+		"none selected":    {clusters: 0, want: []schemas.DecisionGroup{{}}, wantGroups: []int{}},
+		"by number":        {strategy: clusterv1beta1.GroupStrategy{ClustersPerDecisionGroup: intstr.FromInt32(2)}, clusters: 5, want: []schemas.DecisionGroup{{Count: 2}, {Count: 2}, {Count: 1}}, wantGroups: []int{0, 0, 1, 1, 2}},
+		"by percentage":    {strategy: clusterv1beta1.GroupStrategy{ClustersPerDecisionGroup: intstr.FromString("30%")}, clusters: 5, want: []schemas.DecisionGroup{{Count: 2}, {Count: 2}, {Count: 1}}, wantGroups: []int{0, 0, 1, 1, 2}},
+		"a named one":      {strategy: clusterv1beta1.GroupStrategy{DecisionGroups: []clusterv1beta1.DecisionGroup{canary}}, clusters: 4, want: []schemas.DecisionGroup{{Name: "canary", Count: 2}, {Count: 2}}, wantGroups: []int{0, 1, 0, 1}},
+		"a named one, cut": {strategy: clusterv1beta1.GroupStrategy{DecisionGroups: []clusterv1beta1.DecisionGroup{canary}, ClustersPerDecisionGroup: intstr.FromInt32(1)}, clusters: 3, want: []schemas.DecisionGroup{{Name: "canary", Count: 1}, {Name: "canary", Count: 1}, {Count: 1}}, wantGroups: []int{0, 2, 1}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.cluster("z", inSet("other"))
+			for i := range tt.clusters {
+				changes := []func(*schemas.Cluster){}
+				if i%2 == 0 {
+					changes = append(changes, labelled("canary", "yes"))
+				}
+				w.cluster(fmt.Sprintf("c%d", i), changes...)
+			}
+			d := w.decide(place(t, clusterv1beta1.PlacementSpec{DecisionStrategy: clusterv1beta1.DecisionStrategy{GroupStrategy: tt.strategy}}), nil)
+			if diff := cmp.Diff(tt.want, d.Groups); diff != "" {
+				t.Errorf("groups (-want +got):\n%s", diff)
+			}
+			got := make([]int, len(d.Clusters))
+			for i, c := range d.Clusters {
+				got[i] = c.Group
+			}
+			if !slices.Equal(got, tt.wantGroups) {
+				t.Errorf("cluster groups %v, want %v", got, tt.wantGroups)
+			}
+		})
+	}
+}
+
+func TestExplanationsAreBounded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for i := range 100 {
+		name := fmt.Sprintf("c%03d", i)
+		w.cluster(name)
+		if i < 60 {
+			w.score(name, "gpu", int32(i), time.Minute)
+		}
+	}
+	w.cluster("elsewhere", inSet("other"))
+	d := w.decide(place(t, onGPU(50)), nil)
+	counts := map[string]int{}
+	for _, e := range d.Explanations {
+		counts[e.Reason]++
+	}
+	want := map[string]int{ExplainedSelected: schemas.MaxExplainedSelected, ExplainedRunnerUp: schemas.MaxExplainedRunnerUp, "NoScore": maxExplainedRejected}
+	if diff := cmp.Diff(want, counts); diff != "" {
+		t.Errorf("explanations (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(map[string]int{"NoScore": 40, "ClusterSet": 1}, d.Rejected); diff != "" || d.Considered != 101 {
+		t.Errorf("considered %d, rejected (-want +got):\n%s", d.Considered, diff)
+	}
+	if e := explanation(d, "c009"); e.Message != "1 behind c010, the last selected" || *e.Score != 9 {
+		t.Errorf("runner-up explained as %q with %d", e.Message, *e.Score)
+	}
+}
+
+func TestBadSpecIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, spec := range map[string]string{"a list": `[]`, "a wrong type": `{"numberOfClusters":"two"}`, "not JSON": `{`} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := Parse(schemas.Placement{Name: "p", Namespace: "n", UID: "u", Spec: json.RawMessage(spec)})
+			var field *schemas.FieldError
+			if err == nil || !strings.Contains(err.Error(), "n/p") || !asField(err, &field) {
+				t.Errorf("got %v, want a field error that names n/p", err)
+			}
+		})
+	}
+}
+
+func asField(err error, into **schemas.FieldError) bool {
+	f, ok := err.(*schemas.FieldError) //nolint:errorlint // Parse promises this very type
+	*into = f
+	return ok
+}
+
+// largest is a fleet of 10,000 clusters with scores.
+func largest(t testing.TB) *Fleet {
+	t.Helper()
+	f := NewFleet()
+	if err := f.SetClusterSet(&schemas.ClusterSet{Name: "default", SelectorType: "ExclusiveClusterSetLabel"}); err != nil {
+		t.Fatal(err)
+	}
+	f.SetBinding(&schemas.Binding{Name: "default", Namespace: "default", ClusterSet: "default"})
+	for i := range 10_000 {
+		name := fmt.Sprintf("spoke-%05d", i)
+		f.SetCluster(&schemas.Cluster{Name: name, Labels: map[string]string{setLabel: "default", "tier": "a"}, Claims: map[string]string{"cloud": "aws"}})
+		setGPU(f, name, int32(i%201-100))
+	}
+	return f
+}
+
+func setGPU(f *Fleet, name string, value int32) {
+	until := start.Add(time.Hour)
+	f.SetScore(&schemas.Score{Cluster: name, Scorer: "gpu", ValidUntil: &until, Items: []schemas.ScoreItem{{Name: "gpu", Value: &value, Reason: "Computed"}}}, start, start)
+}
+
+func TestLargestDecisionFits(t *testing.T) {
+	t.Parallel()
+	spec := clusterv1beta1.PlacementSpec{PrioritizerPolicy: clusterv1beta1.PrioritizerPolicy{Configurations: []clusterv1beta1.PrioritizerConfig{addOnOf("gpu", 10)}}}
+	f := largest(t)
+	names := make([]string, len(f.names))
+	copy(names, f.names)
+	f.SetDecision(Key{"default", "q"}, names[:5000])
+	all := Decide(Input{Placement: place(t, spec), Fleet: f}, start)
+	none := all
+	none.Clusters = nil
+	for name, prior := range map[string]*Prior{"first": nil, "all new": {Decision: &none}, "none moved": after(all)} {
+		d := Decide(Input{Placement: place(t, spec), Fleet: f, Prior: prior}, start)
+		body, err := json.Marshal(&d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(d.Clusters) != 10_000 || len(body) > 512<<10 {
+			t.Errorf("%s: %d clusters in %d bytes, want at most %d", name, len(d.Clusters), len(body), 512<<10)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(`{}`, "5", "hold", "30s")
+	f.Add(`{"numberOfClusters":-1,"prioritizerPolicy":{"mode":"Exact","configurations":[{"scoreCoordinate":{"type":"AddOn"},"weight":1}]}}`, "-1", "never", "-1s")
+	f.Add(`{"decisionStrategy":{"groupStrategy":{"clustersPerDecisionGroup":"x%"}},"tolerations":[{}],"predicates":[{}]}`, "", "", "")
+	f.Add(`{"scoreRateLimit":"9999999999999h","tolerations":[{"key":"k","tolerationSeconds":9223372036854775807}]}`, "99999999999", "zero", "1e9h")
+	fleet := NewFleet()
+	if err := fleet.SetClusterSet(&schemas.ClusterSet{Name: "default", SelectorType: "ExclusiveClusterSetLabel"}); err != nil {
+		f.Fatal(err)
+	}
+	fleet.SetBinding(&schemas.Binding{Name: "default", Namespace: "default", ClusterSet: "default"})
+	fleet.SetCluster(&schemas.Cluster{Name: "a", Labels: map[string]string{setLabel: "default"}, Taints: []schemas.Taint{{Key: "k", Effect: "NoSelect", TimeAdded: start}}})
+	f.Fuzz(func(t *testing.T, spec, band, policy, grace string) {
+		p, err := Parse(schemas.Placement{Name: "p", Namespace: "default", UID: "u", Spec: json.RawMessage(spec), Annotations: map[string]string{
+			AnnotationDeadBand: band, AnnotationStalePolicy: policy, AnnotationStaleGrace: grace,
+		}})
+		if err != nil {
+			return
+		}
+		d := Decide(Input{Placement: p, Fleet: fleet}, start)
+		if err := d.Validate(); err != nil {
+			t.Errorf("decision is not valid: %v", err)
+		}
+		if wrong := d.Conditions[1].Status == conditionTrue; wrong && d.Conditions[1].Message == "" {
+			t.Error("misconfigured without a word")
+		}
+	})
+}

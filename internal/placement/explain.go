@@ -1,0 +1,183 @@
+package placement
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spokewire/spokewire/pkg/schemas"
+)
+
+// Reasons of explanations, beside those of rejections.
+const (
+	ExplainedSelected = "Selected"
+	ExplainedRunnerUp = "RunnerUp"
+	// ExplainedHeld: selected only because of the dead band or of the grace of
+	// an expired score.
+	ExplainedHeld = "Held"
+)
+
+// maxExplainedRejected bounds the rejected clusters that have an explanation.
+const maxExplainedRejected = 8
+
+// explain has details of the first selected, of the first that were not, and
+// of a few that could not be.
+func (r *Ranking) explain(m moves) []schemas.Explanation {
+	var out []schemas.Explanation
+	for _, id := range r.choice.ids[:min(len(r.choice.ids), schemas.MaxExplainedSelected)] {
+		out = append(out, r.explainEligible(id, r.selectedAs(id), r.whyHeld(id)))
+	}
+	runnersUp := 0
+	for i := 0; i < len(r.order) && runnersUp < schemas.MaxExplainedRunnerUp; i++ {
+		if id := r.order[i]; !m.chosen[id] {
+			out = append(out, r.explainEligible(id, ExplainedRunnerUp, r.howFar(id)))
+			runnersUp++
+		}
+	}
+	for _, id := range r.examples(m) {
+		out = append(out, r.explainRejected(id))
+	}
+	return out
+}
+
+// examples are rejected clusters: first those that were selected before, then
+// those that came furthest, by name.
+func (r *Ranking) examples(m moves) []int32 {
+	var found [reasons][]int32
+	var out []int32
+	for _, id := range m.removed {
+		if v := r.verdicts[id].reason; v != eligible && len(out) < maxExplainedRejected {
+			out = append(out, id)
+		}
+	}
+	for _, id := range r.fleet.byName {
+		if int(id) >= len(r.verdicts) {
+			continue
+		}
+		reason := r.verdicts[id].reason
+		if reason != eligible && reason != absent && len(found[reason]) < maxExplainedRejected && !r.selectedBefore(id) {
+			found[reason] = append(found[reason], id)
+		}
+	}
+	for reason := absent; reason > eligible; reason-- {
+		out = append(out, found[reason][:min(len(found[reason]), maxExplainedRejected-len(out))]...)
+	}
+	return out
+}
+
+func (r *Ranking) selectedAs(id int32) string {
+	if r.choice.banded[id] || r.verdicts[id].held {
+		return ExplainedHeld
+	}
+	return ExplainedSelected
+}
+
+func (r *Ranking) whyHeld(id int32) string {
+	switch {
+	case r.choice.banded[id]:
+		return fmt.Sprintf("selected before; no other leads by more than the dead band of %d", r.placement.deadBand)
+	case r.verdicts[id].held:
+		return "selected before; its score expired and is held until " + clock(r.verdicts[id].until)
+	}
+	return ""
+}
+
+func (r *Ranking) howFar(id int32) string {
+	if len(r.choice.ids) == 0 {
+		return ""
+	}
+	last := r.choice.ids[len(r.choice.ids)-1]
+	switch gap := r.total[last] - r.total[id]; {
+	case gap > 0:
+		return fmt.Sprintf("%d behind %s, the last selected", gap, r.fleet.names[last])
+	case gap == 0:
+		return fmt.Sprintf("level with %s, the last selected", r.fleet.names[last])
+	default:
+		return fmt.Sprintf("%d ahead of %s, the last selected, which the dead band of %d holds", -gap, r.fleet.names[last], r.placement.deadBand)
+	}
+}
+
+func (r *Ranking) explainEligible(id int32, reason, message string) schemas.Explanation {
+	total := r.total[id]
+	return schemas.Explanation{
+		Cluster: r.fleet.names[id], Reason: reason, Message: message, Score: &total, Prioritizers: r.termScores(id),
+	}
+}
+
+func (r *Ranking) termScores(id int32) []schemas.PrioritizerScore {
+	out := make([]schemas.PrioritizerScore, 0, len(r.placement.terms))
+	for i := range r.placement.terms {
+		t := &r.placement.terms[i]
+		s := schemas.PrioritizerScore{Name: t.name, Weight: int32(t.weight)}
+		switch t.kind {
+		case kindSteady:
+			s.Score = steadyScore(r.selectedBefore(id))
+		case kindBalance:
+			s.Score = balanceScore(r.balance.count[id], r.balance.most)
+		case kindResource:
+			s.Score = resourceScore(r.fleet.clusters[id].allocatable[t.amount], r.bounds[t.amount])
+		case kindAddOn:
+			a := r.addOn(t, id, r.selectedBefore(id))
+			s.Score, s.Message = a.value, a.text()
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func (s addOnScore) text() string {
+	if s.state == scoreFresh {
+		return ""
+	}
+	what := "missing"
+	if s.since != 0 {
+		what = "expired at " + clock(s.since)
+	}
+	switch s.state {
+	case scoreHeld:
+		return what + ", held until " + clock(s.until)
+	case scoreWorst:
+		return what + ", counted as the worst"
+	case scoreZero:
+		return what + ", counted as 0"
+	}
+	return what
+}
+
+func (r *Ranking) explainRejected(id int32) schemas.Explanation {
+	v := r.verdicts[id]
+	return schemas.Explanation{Cluster: r.fleet.names[id], Reason: v.reason.String(), Message: r.whyRejected(id, v.reason)}
+}
+
+func (r *Ranking) whyRejected(id int32, why reason) string {
+	switch why {
+	case notInClusterSet:
+		return fmt.Sprintf("in none of the ManagedClusterSets [%s]", join(r.scope.names))
+	case terminating:
+		return "the ManagedCluster is being deleted"
+	case misconfigured:
+		return "the Placement is misconfigured"
+	case notMatched:
+		return "matches none of the predicates"
+	case tainted:
+		refused, _ := tolerate(r.fleet.clusters[id].source.Taints, r.placement.Spec.Tolerations, r.selectedBefore(id), r.now)
+		return fmt.Sprintf("taint %s is not tolerated", taintText(refused))
+	case staleScore, noScore:
+		return r.whyNoScore(id)
+	}
+	return "the hub has no such ManagedCluster"
+}
+
+func (r *Ranking) whyNoScore(id int32) string {
+	for i := range r.placement.terms {
+		t := &r.placement.terms[i]
+		if t.kind != kindAddOn {
+			continue
+		}
+		if a := r.addOn(t, id, r.selectedBefore(id)); !a.state.counts() {
+			return fmt.Sprintf("score %s is %s", t.name, a.text())
+		}
+	}
+	return ""
+}
+
+func clock(unixNano int64) string { return time.Unix(0, unixNano).UTC().Format(time.RFC3339) }

@@ -1,0 +1,289 @@
+package placement
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/spokewire/spokewire/pkg/schemas"
+)
+
+func TestEligible(t *testing.T) {
+	t.Parallel()
+	selectorSet := func(name, selector string) *schemas.ClusterSet {
+		return &schemas.ClusterSet{Name: name, SelectorType: "LabelSelector", LabelSelector: json.RawMessage(selector)}
+	}
+	tests := map[string]struct {
+		arrange    func(w *world)
+		spec       clusterv1beta1.PlacementSpec
+		want       []string
+		wantReason string
+	}{
+		"the exclusive label says the set": {
+			arrange:    func(w *world) { w.cluster("a"); w.cluster("b", inSet("other")) },
+			want:       []string{"a"},
+			wantReason: ReasonSatisfied,
+		},
+		"a set with an empty selector holds all": {
+			arrange: func(w *world) {
+				w.setFrom(selectorSet("global", `{}`))
+				w.bind("global")
+				w.cluster("a")
+				w.cluster("b", inSet("other"))
+			},
+			want:       []string{"a", "b"},
+			wantReason: ReasonSatisfied,
+		},
+		"a set without its selector holds none": {
+			arrange: func(w *world) {
+				w.setFrom(selectorSet("default", ``))
+				w.cluster("a")
+			},
+			wantReason: ReasonSetsEmpty,
+		},
+		"a set by selector": {
+			arrange: func(w *world) {
+				w.setFrom(selectorSet("eu", `{"matchExpressions":[{"key":"region","operator":"In","values":["eu"]}]}`))
+				w.bind("eu")
+				w.cluster("a", inSet("x"), labelled("region", "eu"))
+				w.cluster("b", inSet("x"), labelled("region", "us"))
+			},
+			want:       []string{"a"},
+			wantReason: ReasonSatisfied,
+		},
+		"in two sets, counted once": {
+			arrange: func(w *world) {
+				w.setFrom(selectorSet("global", `{}`))
+				w.bind("global")
+				w.cluster("a")
+			},
+			want:       []string{"a"},
+			wantReason: ReasonSatisfied,
+		},
+		"a binding that is not named like its set": {
+			arrange: func(w *world) {
+				w.fleet.DeleteBinding("default", "default")
+				w.fleet.SetBinding(&schemas.Binding{Name: "other", Namespace: "default", ClusterSet: "default"})
+				w.cluster("a")
+			},
+			wantReason: ReasonNoBindings,
+		},
+		"a binding in another namespace": {
+			arrange: func(w *world) {
+				w.fleet.DeleteBinding("default", "default")
+				w.fleet.SetBinding(&schemas.Binding{Name: "default", Namespace: "other", ClusterSet: "default"})
+				w.cluster("a")
+			},
+			wantReason: ReasonNoBindings,
+		},
+		"a binding of a set that does not exist": {
+			arrange: func(w *world) {
+				w.fleet.DeleteClusterSet("default")
+				w.cluster("a")
+			},
+			wantReason: ReasonNoBindings,
+		},
+		"the spec names a bound set": {
+			arrange: func(w *world) {
+				w.set("eu")
+				w.bind("eu")
+				w.cluster("a")
+				w.cluster("b", inSet("eu"))
+			},
+			spec:       clusterv1beta1.PlacementSpec{ClusterSets: []string{"eu", "nowhere"}},
+			want:       []string{"b"},
+			wantReason: ReasonSatisfied,
+		},
+		"the spec names an unknown set": {
+			arrange:    func(w *world) { w.cluster("a") },
+			spec:       clusterv1beta1.PlacementSpec{ClusterSets: []string{"nowhere"}},
+			wantReason: ReasonNoIntersect,
+		},
+		"a set without clusters": {
+			arrange:    func(w *world) { w.cluster("a", inSet("other")) },
+			wantReason: ReasonSetsEmpty,
+		},
+		"only terminating clusters": {
+			arrange:    func(w *world) { w.cluster("a", deleting) },
+			wantReason: ReasonSetsEmpty,
+		},
+		"a terminating cluster beside another": {
+			arrange:    func(w *world) { w.cluster("a", deleting); w.cluster("b") },
+			want:       []string{"b"},
+			wantReason: ReasonSatisfied,
+		},
+		"numberOfClusters 0": {
+			arrange:    func(w *world) { w.cluster("a") },
+			spec:       clusterv1beta1.PlacementSpec{NumberOfClusters: number(0)},
+			wantReason: ReasonNoneMatched,
+		},
+		"fewer clusters than wanted": {
+			arrange:    func(w *world) { w.cluster("a") },
+			spec:       clusterv1beta1.PlacementSpec{NumberOfClusters: number(3)},
+			want:       []string{"a"},
+			wantReason: ReasonUnsatisfied,
+		},
+		"more clusters than wanted, ties by name": {
+			arrange:    func(w *world) { w.cluster("c"); w.cluster("b"); w.cluster("a") },
+			spec:       clusterv1beta1.PlacementSpec{NumberOfClusters: number(2)},
+			want:       []string{"a", "b"},
+			wantReason: ReasonSatisfied,
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			tt.arrange(w)
+			d := w.decide(place(t, tt.spec), nil)
+			if got := SelectedNames(&d); !slices.Equal(got, tt.want) {
+				t.Errorf("selected %v, want %v", got, tt.want)
+			}
+			if got := d.Conditions[0].Reason; got != tt.wantReason {
+				t.Errorf("condition reason %s, want %s (%s)", got, tt.wantReason, d.Conditions[0].Message)
+			}
+		})
+	}
+}
+
+func TestUnknownSetIsNamed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.set("unbound")
+	d := w.decide(place(t, clusterv1beta1.PlacementSpec{ClusterSets: []string{"nowhere", "unbound"}}), nil)
+	for _, want := range []string{"[nowhere] do not exist", "[unbound] are not bound in namespace default"} {
+		if !strings.Contains(d.Conditions[0].Message, want) {
+			t.Errorf("message %q lacks %q", d.Conditions[0].Message, want)
+		}
+	}
+}
+
+func TestPredicates(t *testing.T) {
+	t.Parallel()
+	label := func(key, value string) clusterv1beta1.ClusterPredicate {
+		return clusterv1beta1.ClusterPredicate{RequiredClusterSelector: clusterv1beta1.ClusterSelector{
+			LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{key: value}},
+		}}
+	}
+	claim := func(key string, op metav1.LabelSelectorOperator, values ...string) clusterv1beta1.ClusterPredicate {
+		return clusterv1beta1.ClusterPredicate{RequiredClusterSelector: clusterv1beta1.ClusterSelector{
+			ClaimSelector: clusterv1beta1.ClusterClaimSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: key, Operator: op, Values: values}}},
+		}}
+	}
+	both := label("gpu", "yes")
+	both.RequiredClusterSelector.ClaimSelector = claim("cloud", "In", "aws").RequiredClusterSelector.ClaimSelector
+	cel := clusterv1beta1.ClusterPredicate{RequiredClusterSelector: clusterv1beta1.ClusterSelector{
+		CelSelector: clusterv1beta1.ClusterCelSelector{CelExpressions: []string{"true"}},
+	}}
+	tests := map[string]struct {
+		predicates        []clusterv1beta1.ClusterPredicate
+		want              []string
+		wantMisconfigured string
+	}{
+		"none":                   {want: []string{"aws-gpu", "aws-plain", "gcp-gpu"}},
+		"an empty one":           {predicates: []clusterv1beta1.ClusterPredicate{{}}, want: []string{"aws-gpu", "aws-plain", "gcp-gpu"}},
+		"by label":               {predicates: []clusterv1beta1.ClusterPredicate{label("gpu", "yes")}, want: []string{"aws-gpu", "gcp-gpu"}},
+		"by claim":               {predicates: []clusterv1beta1.ClusterPredicate{claim("cloud", "In", "aws")}, want: []string{"aws-gpu", "aws-plain"}},
+		"label and claim in one": {predicates: []clusterv1beta1.ClusterPredicate{both}, want: []string{"aws-gpu"}},
+		"two are ORed":           {predicates: []clusterv1beta1.ClusterPredicate{both, claim("cloud", "NotIn", "aws")}, want: []string{"aws-gpu", "gcp-gpu"}},
+		"none matches":           {predicates: []clusterv1beta1.ClusterPredicate{label("gpu", "no")}},
+		"a bad operator":         {predicates: []clusterv1beta1.ClusterPredicate{claim("cloud", "Like", "a")}, wantMisconfigured: "predicates[0].requiredClusterSelector.claimSelector"},
+		"celSelector":            {predicates: []clusterv1beta1.ClusterPredicate{label("gpu", "yes"), cel}, wantMisconfigured: "predicates[1].requiredClusterSelector.celSelector is not supported yet"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.cluster("aws-gpu", labelled("gpu", "yes"), claimed("cloud", "aws"))
+			w.cluster("aws-plain", claimed("cloud", "aws"))
+			w.cluster("gcp-gpu", labelled("gpu", "yes"), claimed("cloud", "gcp"))
+			d := w.decide(place(t, clusterv1beta1.PlacementSpec{Predicates: tt.predicates}), nil)
+			if got := SelectedNames(&d); !slices.Equal(got, tt.want) {
+				t.Errorf("selected %v, want %v", got, tt.want)
+			}
+			wantStatus := map[bool]string{true: "True", false: "False"}[tt.wantMisconfigured != ""]
+			if c := d.Conditions[1]; c.Status != wantStatus || !strings.Contains(c.Message, tt.wantMisconfigured) {
+				t.Errorf("misconfigured is %s %q, want %s with %q", c.Status, c.Message, wantStatus, tt.wantMisconfigured)
+			}
+		})
+	}
+}
+
+func TestTaints(t *testing.T) {
+	t.Parallel()
+	seconds := func(n int64) *int64 { return &n }
+	tests := map[string]struct {
+		taint       func(*schemas.Cluster)
+		tolerations []clusterv1beta1.Toleration
+		selected    bool
+		at          time.Duration // after the taint was added
+		want        bool
+		wantTimer   time.Duration
+	}{
+		"NoSelect":                       {taint: taintedWith("k", "v", "NoSelect")},
+		"NoSelect, selected before":      {taint: taintedWith("k", "v", "NoSelect"), selected: true},
+		"PreferNoSelect":                 {taint: taintedWith("k", "v", "PreferNoSelect"), want: true},
+		"NoSelectIfNew, new":             {taint: taintedWith("k", "v", "NoSelectIfNew")},
+		"NoSelectIfNew, selected before": {taint: taintedWith("k", "v", "NoSelectIfNew"), selected: true, want: true},
+		"tolerated by value":             {taint: taintedWith("k", "v", "NoSelect"), tolerations: []clusterv1beta1.Toleration{{Key: "k", Value: "v"}}, want: true},
+		"another value":                  {taint: taintedWith("k", "v", "NoSelect"), tolerations: []clusterv1beta1.Toleration{{Key: "k", Operator: "Equal", Value: "w"}}},
+		"tolerated by existence":         {taint: taintedWith("k", "v", "NoSelect"), tolerations: []clusterv1beta1.Toleration{{Key: "k", Operator: "Exists"}}, want: true},
+		"all tolerated":                  {taint: taintedWith("k", "v", "NoSelect"), tolerations: []clusterv1beta1.Toleration{{Operator: "Exists"}}, want: true},
+		"another effect":                 {taint: taintedWith("k", "v", "NoSelect"), tolerations: []clusterv1beta1.Toleration{{Operator: "Exists", Effect: "NoSelectIfNew"}}},
+		"another key":                    {taint: taintedWith("k", "v", "NoSelect"), tolerations: []clusterv1beta1.Toleration{{Key: "l", Operator: "Exists"}}},
+		"the second tolerates":           {taint: taintedWith("k", "v", "NoSelect"), tolerations: []clusterv1beta1.Toleration{{Key: "l", Operator: "Exists"}, {Key: "k", Operator: "Exists"}}, want: true},
+		"for a while":                    {taint: taintedWith("k", "v", "NoSelect"), tolerations: []clusterv1beta1.Toleration{{Key: "k", Operator: "Exists", TolerationSeconds: seconds(10)}}, at: 9 * time.Second, want: true, wantTimer: 10 * time.Second},
+		"no longer":                      {taint: taintedWith("k", "v", "NoSelect"), tolerations: []clusterv1beta1.Toleration{{Key: "k", Operator: "Exists", TolerationSeconds: seconds(10)}}, at: 10 * time.Second},
+		"an unknown operator":            {taint: taintedWith("k", "v", "NoSelect"), tolerations: []clusterv1beta1.Toleration{{Key: "k", Operator: "Like", Value: "v"}}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.now = start.Add(tt.at)
+			w.cluster("a", tt.taint)
+			w.cluster("b")
+			prior := selecting("b")
+			if tt.selected {
+				prior = selecting("a", "b")
+			}
+			d := w.decide(place(t, clusterv1beta1.PlacementSpec{Tolerations: tt.tolerations}), prior)
+			if got := slices.Contains(SelectedNames(&d), "a"); got != tt.want {
+				t.Errorf("selected %v, want %v", got, tt.want)
+			}
+			if got := d.Timers["Toleration"]; tt.wantTimer != 0 && !got.Equal(start.Add(tt.wantTimer)) {
+				t.Errorf("timer %v, want %v after the start", got, tt.wantTimer)
+			}
+			if e := explanation(d, "a"); !tt.want && (e.Reason != "Taint" || !strings.Contains(e.Message, "k=v:")) {
+				t.Errorf("explained as %q %q, want the taint", e.Reason, e.Message)
+			}
+		})
+	}
+}
+
+func TestMisconfiguredTolerations(t *testing.T) {
+	t.Parallel()
+	for name, toleration := range map[string]clusterv1beta1.Toleration{
+		"no key without Exists": {Operator: "Equal", Value: "v"},
+		"Exists with a value":   {Key: "k", Operator: "Exists", Value: "v"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			p := place(t, clusterv1beta1.PlacementSpec{Tolerations: []clusterv1beta1.Toleration{toleration}})
+			if d := w.decide(p, nil); d.Conditions[1].Status != "False" {
+				t.Errorf("misconfigured without a cluster to judge: %s", d.Conditions[1].Message)
+			}
+			w.cluster("a")
+			d := w.decide(p, nil)
+			if len(d.Clusters) != 0 || d.Conditions[1].Status != "True" || d.Conditions[0].Reason != ReasonNoneMatched {
+				t.Errorf("got %v and %v, want none selected and misconfigured", d.Clusters, d.Conditions)
+			}
+		})
+	}
+}

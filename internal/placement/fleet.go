@@ -1,0 +1,133 @@
+package placement
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/spokewire/spokewire/pkg/schemas"
+)
+
+// Fleet is all that decisions rest on: the clusters, their sets, bindings and
+// scores, and what every Placement has selected. It is not safe for use by
+// several goroutines at once.
+//
+// Each name of a cluster has a small number for ever, so that rankings are
+// flat arrays; the names of clusters that are gone are kept.
+type Fleet struct {
+	ids      map[string]int32
+	names    []string
+	byName   []int32 // the numbers, in the order of their names
+	clusters []*cluster
+	present  int
+	// version counts the changes; changed says by number at which version the
+	// cluster last did.
+	version uint64
+	changed []uint64
+
+	sets     map[string]*clusterSet
+	bindings map[Key]string // to the name of the set
+	bound    uint64         // the version at which sets or bindings last changed
+
+	scores map[string]*scoreTable // by resource name
+	counts decisionCounts
+	basis  map[string]uint64
+}
+
+// NewFleet returns an empty fleet.
+func NewFleet() *Fleet {
+	return &Fleet{
+		ids:      map[string]int32{},
+		sets:     map[string]*clusterSet{},
+		bindings: map[Key]string{},
+		scores:   map[string]*scoreTable{},
+		counts:   decisionCounts{of: map[Key][]int32{}},
+		basis:    map[string]uint64{},
+	}
+}
+
+// Observe notes that everything up to sequence of stream is in the fleet.
+func (f *Fleet) Observe(stream string, sequence uint64) {
+	f.basis[stream] = max(f.basis[stream], sequence)
+}
+
+// Forget drops the position of stream, for when it is read again from the
+// start: a restored store has lower numbers.
+func (f *Fleet) Forget(stream string) { delete(f.basis, stream) }
+
+// Basis returns a copy of the stream positions that the fleet rests on.
+func (f *Fleet) Basis() map[string]uint64 { return maps.Clone(f.basis) }
+
+// Covers reports whether the fleet is at least at every position of basis,
+// and the first stream, by name, in which it is not.
+func (f *Fleet) Covers(basis map[string]uint64) (stream string, ok bool) {
+	for _, stream := range slices.Sorted(maps.Keys(basis)) {
+		if f.basis[stream] < basis[stream] {
+			return stream, false
+		}
+	}
+	return "", true
+}
+
+// Clusters returns how many clusters the hub has.
+func (f *Fleet) Clusters() int { return f.present }
+
+// SetCluster takes c in. It reports whether anything changed that a decision
+// can depend on.
+func (f *Fleet) SetCluster(c *schemas.Cluster) bool {
+	id := f.id(c.Name)
+	old := f.clusters[id]
+	if old != nil && sameCluster(old.source, c) {
+		return false
+	}
+	if old == nil {
+		f.present++
+	}
+	f.clusters[id] = newCluster(c)
+	f.touch(id)
+	return true
+}
+
+// DeleteCluster forgets the cluster. It reports whether there was one.
+func (f *Fleet) DeleteCluster(name string) bool {
+	id, known := f.ids[name]
+	if !known || f.clusters[id] == nil {
+		return false
+	}
+	f.present--
+	f.clusters[id] = nil
+	f.touch(id)
+	return true
+}
+
+// sameCluster ignores the conditions: no decision depends on them (the hub
+// turns those that matter into taints).
+func sameCluster(a, b *schemas.Cluster) bool {
+	return maps.Equal(a.Labels, b.Labels) && maps.Equal(a.Claims, b.Claims) &&
+		a.Deleting == b.Deleting && maps.Equal(a.Annotations, b.Annotations) &&
+		maps.Equal(a.Allocatable, b.Allocatable) && maps.Equal(a.Capacity, b.Capacity) &&
+		reflect.DeepEqual(a.Taints, b.Taints)
+}
+
+// id returns the number of the cluster called name, a new one if it has none.
+func (f *Fleet) id(name string) int32 {
+	if id, known := f.ids[name]; known {
+		return id
+	}
+	id := int32(len(f.names))
+	f.ids[name] = id
+	f.names = append(f.names, name)
+	f.clusters = append(f.clusters, nil)
+	f.changed = append(f.changed, 0)
+	at, _ := slices.BinarySearchFunc(f.byName, name, func(id int32, name string) int {
+		return strings.Compare(f.names[id], name)
+	})
+	f.byName = slices.Insert(f.byName, at, id)
+	return id
+}
+
+func (f *Fleet) touch(id int32) {
+	f.version++
+	f.changed[id] = f.version
+}

@@ -1,0 +1,84 @@
+package placement
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"time"
+
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/spokewire/spokewire/pkg/schemas"
+)
+
+// Placement is a schemas.Placement with its spec parsed and compiled.
+type Placement struct {
+	Object schemas.Placement
+	Spec   clusterv1beta1.PlacementSpec
+
+	predicates  []selectors
+	terms       []term
+	stale       stalePolicy
+	deadBand    int64
+	scoreLimit  time.Duration
+	annotations error // one that cannot be read; the default is in force
+
+	// What is wrong with the spec, by the step that trips over it.
+	wrongPredicates, wrongTolerations, wrongPolicy error
+}
+
+// Parse compiles p. It returns a *schemas.FieldError where the spec is not
+// that of a Placement at all; a spec that is one, but asks for something
+// impossible, becomes a decision that says so.
+func Parse(p schemas.Placement) (*Placement, error) {
+	out := &Placement{Object: p}
+	if err := json.Unmarshal(p.Spec, &out.Spec); err != nil {
+		return nil, &schemas.FieldError{Field: "spec", Reason: fmt.Sprintf("of Placement %s/%s is not a PlacementSpec: %v", p.Namespace, p.Name, err)}
+	}
+	out.predicates, out.wrongPredicates = compilePredicates(out.Spec.Predicates)
+	out.wrongTolerations = checkTolerations(out.Spec.Tolerations)
+	out.terms, out.wrongPolicy = termsOf(out.Spec.PrioritizerPolicy)
+	if out.wrongPolicy == nil {
+		out.wrongPolicy = out.checkRest()
+	}
+	out.readAnnotations()
+	return out, nil
+}
+
+// Key names the Placement.
+func (p *Placement) Key() Key { return Key{p.Object.Namespace, p.Object.Name} }
+
+// Resources returns the names of the scorers (AddOnPlacementScores) that the
+// Placement's prioritizers read.
+func (p *Placement) Resources() []string {
+	var names []string
+	for _, t := range p.terms {
+		if t.kind == kindAddOn {
+			names = append(names, t.resource)
+		}
+	}
+	return names
+}
+
+func (p *Placement) checkRest() error {
+	if n := p.Spec.NumberOfClusters; n != nil && *n < 0 {
+		return fmt.Errorf("spec.numberOfClusters is %d: write 0 or more", *n)
+	}
+	return checkGroups(p.Spec.DecisionStrategy.GroupStrategy)
+}
+
+// defaultScoreLimit is that of the CRD.
+const defaultScoreLimit = time.Minute
+
+var scoreLimitPattern = regexp.MustCompile(`^[0-9]+[hms]$`)
+
+func scoreLimit(text string) (time.Duration, error) {
+	if text == "" {
+		return defaultScoreLimit, nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || !scoreLimitPattern.MatchString(text) {
+		return defaultScoreLimit, fmt.Errorf("spec.scoreRateLimit is %q: write a number with h, m or s, for instance 1m; %s is in force", text, defaultScoreLimit)
+	}
+	return d, nil
+}

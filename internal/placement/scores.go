@@ -1,0 +1,133 @@
+package placement
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/spokewire/spokewire/pkg/schemas"
+)
+
+// never is the time, in Unix nanoseconds, that does not come.
+const never = math.MaxInt64
+
+// scoreTable holds the scores of one resource name, by cluster number: those
+// of our scorer of that name, and AddOnPlacementScores that others wrote.
+// Where a cluster has both, ours count.
+type scoreTable struct {
+	ours    [][]scoreItem
+	others  [][]scoreItem
+	changed []uint64 // the fleet's version
+}
+
+// scoreItem is one value. It holds up to and including until; a value that
+// was withdrawn keeps its last number with an until that is past.
+type scoreItem struct {
+	name  string
+	value int32
+	until int64 // Unix nanoseconds, or never
+}
+
+// SetScore takes in what a scorer says, received at receivedAt. It reports
+// whether a decision made at now could differ for it: a score that only holds
+// for longer than before makes no difference yet.
+func (f *Fleet) SetScore(s *schemas.Score, receivedAt, now time.Time) bool {
+	t, id := f.table(s.Scorer), f.id(s.Cluster)
+	old := at(t.ours, id)
+	until := int64(never)
+	if expiry := s.Expiry(receivedAt); !expiry.IsZero() {
+		until = expiry.UnixNano()
+	}
+	items := make([]scoreItem, 0, len(s.Items))
+	for _, item := range s.Items {
+		if item.Value != nil {
+			items = append(items, scoreItem{name: item.Name, value: *item.Value, until: until})
+		} else if last, known := find(old, item.Name); known {
+			last.until = min(last.until, receivedAt.UnixNano()-1)
+			items = append(items, last)
+		}
+	}
+	return f.putScores(t, &t.ours, id, items, now)
+}
+
+// DeleteScore forgets what a scorer said of a cluster.
+func (f *Fleet) DeleteScore(clusterName, scorer string, now time.Time) bool {
+	t := f.table(scorer)
+	return f.putScores(t, &t.ours, f.id(clusterName), nil, now)
+}
+
+// SetAddOnScore takes in an AddOnPlacementScore that somebody else wrote.
+func (f *Fleet) SetAddOnScore(s *schemas.AddOnScore, now time.Time) bool {
+	until := int64(never)
+	if s.ValidUntil != nil {
+		until = s.ValidUntil.UnixNano()
+	}
+	items := make([]scoreItem, 0, len(s.Scores))
+	for _, name := range slices.Sorted(maps.Keys(s.Scores)) {
+		items = append(items, scoreItem{name: name, value: s.Scores[name], until: until})
+	}
+	t := f.table(s.Name)
+	return f.putScores(t, &t.others, f.id(s.Cluster), items, now)
+}
+
+// DeleteAddOnScore forgets the AddOnPlacementScore.
+func (f *Fleet) DeleteAddOnScore(clusterName, name string, now time.Time) bool {
+	t := f.table(name)
+	return f.putScores(t, &t.others, f.id(clusterName), nil, now)
+}
+
+func (f *Fleet) table(resource string) *scoreTable {
+	t := f.scores[resource]
+	if t == nil {
+		t = &scoreTable{}
+		f.scores[resource] = t
+	}
+	return t
+}
+
+func (f *Fleet) putScores(t *scoreTable, column *[][]scoreItem, id int32, items []scoreItem, now time.Time) bool {
+	for int(id) >= len(t.changed) {
+		t.ours, t.others, t.changed = append(t.ours, nil), append(t.others, nil), append(t.changed, 0)
+	}
+	before := t.of(id)
+	if slices.Equal((*column)[id], items) && ((*column)[id] == nil) == (items == nil) {
+		return false
+	}
+	(*column)[id] = items
+	f.version++
+	t.changed[id] = f.version
+	return !onlyExtended(before, t.of(id), now.UnixNano())
+}
+
+// onlyExtended reports whether after says the same as before, for no shorter
+// time, and all of before still holds at now.
+func onlyExtended(before, after []scoreItem, now int64) bool {
+	return slices.EqualFunc(before, after, func(b, a scoreItem) bool {
+		return a.name == b.name && a.value == b.value && a.until >= b.until && b.until >= now
+	})
+}
+
+// of returns the scores that count for the cluster.
+func (t *scoreTable) of(id int32) []scoreItem {
+	if ours := at(t.ours, id); ours != nil {
+		return ours
+	}
+	return at(t.others, id)
+}
+
+func at(column [][]scoreItem, id int32) []scoreItem {
+	if int(id) < len(column) {
+		return column[id]
+	}
+	return nil
+}
+
+func find(items []scoreItem, name string) (scoreItem, bool) {
+	for _, item := range items {
+		if item.name == name {
+			return item, true
+		}
+	}
+	return scoreItem{}, false
+}

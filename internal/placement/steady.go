@@ -1,0 +1,12 @@
+package placement
+
+import "github.com/spokewire/spokewire/pkg/schemas"
+
+// steadyScore is the best for a cluster that is selected already, 0 for any
+// other.
+func steadyScore(selected bool) int64 {
+	if selected {
+		return schemas.MaxScore
+	}
+	return 0
+}
