@@ -11,14 +11,15 @@ import (
 // Health answers /healthz (is the process worth keeping?) and /readyz (does
 // it do its work now?) from named checks.
 type Health struct {
-	mu    sync.Mutex
-	live  map[string]func() error
-	ready map[string]func() error
+	mu      sync.Mutex
+	live    map[string]func() error
+	ready   map[string]func() error
+	details map[string]func() string
 }
 
 // NewHealth returns a Health without checks: alive and ready.
 func NewHealth() *Health {
-	return &Health{live: map[string]func() error{}, ready: map[string]func() error{}}
+	return &Health{live: map[string]func() error{}, ready: map[string]func() error{}, details: map[string]func() string{}}
 }
 
 // Live adds, or replaces, a check of /healthz. A check returns at once.
@@ -26,6 +27,14 @@ func (h *Health) Live(name string, check func() error) { h.add(h.live, name, che
 
 // Ready adds, or replaces, a check of /readyz.
 func (h *Health) Ready(name string, check func() error) { h.add(h.ready, name, check) }
+
+// Detail adds, or replaces, a line of /readyz that informs and decides
+// nothing. It returns at once.
+func (h *Health) Detail(name string, text func() string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.details[name] = text
+}
 
 func (h *Health) add(to map[string]func() error, name string, check func() error) {
 	h.mu.Lock()
@@ -57,6 +66,20 @@ func (h *Health) results(of map[string]func() error) []result {
 		results = append(results, result{name, checks[name]()})
 	}
 	return results
+}
+
+// readyHandler answers as handler does, with the details below.
+func (h *Health) readyHandler() http.HandlerFunc {
+	checks := h.handler(h.ready)
+	return func(w http.ResponseWriter, r *http.Request) {
+		checks(w, r)
+		h.mu.Lock()
+		details := maps.Clone(h.details)
+		h.mu.Unlock()
+		for _, name := range slices.Sorted(maps.Keys(details)) {
+			fmt.Fprintf(w, "[i] %s: %s\n", name, details[name]())
+		}
+	}
 }
 
 // handler answers 200 or 503 with a line for each check.

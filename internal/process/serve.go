@@ -26,7 +26,7 @@ func serve(ctx context.Context, address string, rt Runtime) (*server, error) {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(rt.Metrics, promhttp.HandlerOpts{}))
 	mux.Handle("GET /healthz", rt.Health.handler(rt.Health.live))
-	mux.Handle("GET /readyz", rt.Health.handler(rt.Health.ready))
+	mux.Handle("GET /readyz", rt.Health.readyHandler())
 	s := &server{
 		address: listener.Addr().String(),
 		http:    &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 30 * time.Second},
