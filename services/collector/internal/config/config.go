@@ -2,6 +2,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -109,22 +110,27 @@ type Limits struct {
 	Labels int `json:"labels,omitempty"`
 }
 
-// Load reads the file at path and validates it.
-func Load(path string) (Config, error) {
+// Load reads the file at path and validates it. outboxDir, if not empty,
+// takes the place of outbox.dir.
+func Load(path, outboxDir string) (Config, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return Config{}, fmt.Errorf("--config: %w", err)
 	}
-	c, err := Parse(data)
+	c, err := parse(data)
+	if err == nil {
+		c.Outbox.Dir = cmp.Or(outboxDir, c.Outbox.Dir)
+		err = c.Validate()
+	}
 	if err != nil {
 		return Config{}, fmt.Errorf("--config %s: %w", path, err)
 	}
 	return c, nil
 }
 
-// Parse reads YAML, refuses unknown and repeated fields, fills in the
-// defaults and validates the result.
-func Parse(data []byte) (Config, error) {
+// parse reads YAML, refuses unknown and repeated fields, and fills in the
+// defaults.
+func parse(data []byte) (Config, error) {
 	var c Config
 	text, err := yaml.YAMLToJSONStrict(data)
 	if err != nil {
@@ -135,7 +141,7 @@ func Parse(data []byte) (Config, error) {
 		return Config{}, fmt.Errorf("cannot be read: %w", err)
 	}
 	c.Default()
-	return c, c.Validate()
+	return c, nil
 }
 
 // Default fills in what was left out.

@@ -17,20 +17,31 @@ sources: [{name: s, url: "http://127.0.0.1:9100/metrics"}]
 outbox: {dir: /var/lib/spokewire}
 `
 
+func parseAndValidate(data []byte) (Config, error) {
+	c, err := parse(data)
+	if err != nil {
+		return c, err
+	}
+	return c, c.Validate()
+}
+
 func TestExample(t *testing.T) {
 	t.Parallel()
-	c, err := Load("testdata/collector.yaml")
+	c, err := Load("testdata/collector.yaml", "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(c.Sources) != 2 || c.Sources[1].TLS.CAFile == "" || c.Sources[1].Rename[1].To != "gpu_$1" {
 		t.Errorf("read %+v", c)
 	}
+	if c, err = Load("testdata/collector.yaml", "/elsewhere"); err != nil || c.Outbox.Dir != "/elsewhere" {
+		t.Errorf("outbox is %+v, %v", c.Outbox, err)
+	}
 }
 
 func TestDefaults(t *testing.T) {
 	t.Parallel()
-	c, err := Parse([]byte(minimal))
+	c, err := parseAndValidate([]byte(minimal))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +97,7 @@ func TestErrors(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := Parse([]byte(tt.file))
+			_, err := parseAndValidate([]byte(tt.file))
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error is %v, want one that holds %q", err, tt.want)
 			}
@@ -96,7 +107,7 @@ func TestErrors(t *testing.T) {
 
 func TestLoadNamesTheFile(t *testing.T) {
 	t.Parallel()
-	if _, err := Load(filepath.Join(t.TempDir(), "none.yaml")); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "--config") {
+	if _, err := Load(filepath.Join(t.TempDir(), "none.yaml"), ""); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "--config") {
 		t.Errorf("error is %v", err)
 	}
 }
@@ -110,7 +121,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(minimal))
 	f.Add([]byte("cluster: c\nsources: [{name: s, url: \"http://h/\", keep: [\"(\"]}]\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c, err := Parse(data)
+		c, err := parseAndValidate(data)
 		if err != nil {
 			if err.Error() == "" {
 				t.Fatal("an error without a word")

@@ -43,6 +43,8 @@ type Snapshot struct {
 	// Taken is when the snapshot was taken. It has a monotonic reading if
 	// this process took it.
 	Taken time.Time
+	// Fresh is false if an earlier process stored it, and may have sent it.
+	Fresh bool
 	// Event has the epoch and the sequence of the store.
 	Event event.Event
 }

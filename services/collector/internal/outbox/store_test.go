@@ -219,7 +219,7 @@ func TestLimit(t *testing.T) {
 	}
 	put(t, s, beta)
 	held, _ := s.TakeSuperseded(none) // 1
-	put(t, s, alpha)              // 5, in place of 2
+	put(t, s, alpha)                  // 5, in place of 2
 	if stats := s.Stats(); stats.Dropped != 1 || stats.Depth != 4 || stats.Bytes > 4*size+size/2 {
 		t.Errorf("stats are %+v", stats)
 	}

@@ -42,7 +42,8 @@ func (s *Store) take(choose func() *entry) (Snapshot, bool) {
 			e.held = true
 			s.stamp(&stored, e.sequence)
 			return Snapshot{
-				Source: e.source, Sequence: e.sequence, MessageID: s.messageID(e.sequence), Taken: e.taken, Event: stored,
+				Source: e.source, Sequence: e.sequence, MessageID: s.messageID(e.sequence),
+				Taken: e.taken, Fresh: e.fresh, Event: stored,
 			}, true
 		}
 		s.opt.Log.Error("a snapshot in the outbox is unreadable: left in the file", "sequence", e.sequence, "error", err)

@@ -1,0 +1,2 @@
+// Package app puts the collector together.
+package app
