@@ -10,8 +10,6 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
-
-	"github.com/spokewire/spokewire/pkg/schemas"
 )
 
 // readers returns what an expression can read with. docs/scorer.md
@@ -48,7 +46,7 @@ func (a arguments) labels() map[string]string {
 		return nil
 	}
 	m := a[1].(traits.Mapper)
-	labels := make(map[string]string, schemas.MaxLabels)
+	labels := make(map[string]string, int(m.Size().(types.Int)))
 	for it := m.Iterator(); it.HasNext() == types.True; {
 		key := it.Next()
 		labels[string(key.(types.String))] = string(m.Get(key).(types.String))
