@@ -145,7 +145,7 @@ func checkDead(all []letter, now time.Time) finding {
 			recent = append(recent, l.ID)
 		}
 	}
-	return verdictOn("dead letters", len(all), recent, "of the last hour, see spokewire dead show")
+	return verdictOn("dead letters", len(all), recent, "from the last hour, see spokewire dead show")
 }
 
 // verdictOn sums up a check of total things, of which some are bad.

@@ -37,11 +37,11 @@ func writeFacts(w io.Writer, x *inventory.Explained) error {
 		{"Placement", fmt.Sprintf("%s/%s (%s, decided by %s)", d.Placement.Namespace, d.Placement.Name, d.Mode, d.Scheduler)},
 		{"Decision", fmt.Sprintf("%d, %s ago (previous: %s)", d.Sequence, age(x.Now, d.ReceivedAt), previous(d))},
 		{"Cause", because(d)},
-		{"Selected", fmt.Sprintf("%s (%d of %d considered)", orNone(selected(d.Clusters)), len(d.Clusters), d.Considered)},
+		{"Selected", selection(d)},
 		{"Added", list(d.Added)},
 		{"Removed", list(d.Removed)},
 		{"Not eligible", list(counts(d.Rejected))},
-		{"On the hub", onHub(x.Receipt)},
+		{"On the hub", onHub(x)},
 	}
 	for _, fact := range facts {
 		if fact[1] == "" {
@@ -68,15 +68,21 @@ func because(d *inventory.Decision) string {
 	return d.Cause + ": " + d.Message
 }
 
-func orNone(items []string) string {
-	if len(items) == 0 {
-		return "none"
+func selection(d *inventory.Decision) string {
+	text := selected(d.PlacementDecision)
+	if d.Considered > 0 {
+		text += fmt.Sprintf(" (%d of %d considered)", len(d.Clusters), d.Considered)
 	}
-	return list(items)
+	return text
 }
 
-func onHub(r *inventory.Receipt) string {
-	if r == nil {
+// onHub says what became of the decision. OCM's own need no answer.
+func onHub(x *inventory.Explained) string {
+	r := x.Receipt
+	switch {
+	case r == nil && x.Decision.Mode != schemas.ModeDirect:
+		return ""
+	case r == nil:
 		return "not answered yet"
 	}
 	text := fmt.Sprintf("%s %s after the decision", r.Outcome, millis(r.LagMillis))

@@ -50,10 +50,7 @@ func placementRow(p *inventory.Placement, now time.Time) []string {
 	row := make([]string, 8)
 	row[0], row[1] = p.Namespace+"/"+p.Name, mode
 	if d := p.Decision; d != nil {
-		row[2], row[3], row[4], row[5] = d.Scheduler, list(selected(d.Clusters)), d.Cause, age(now, d.ReceivedAt)
-		if len(d.Clusters) == 0 {
-			row[3] = "none"
-		}
+		row[2], row[3], row[4], row[5] = d.Scheduler, selected(d.PlacementDecision), d.Cause, age(now, d.ReceivedAt)
 	}
 	if r := p.Receipt; r != nil {
 		row[6], row[7] = r.Outcome, millis(r.LagMillis)

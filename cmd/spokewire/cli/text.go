@@ -58,12 +58,21 @@ func samples(samples []schemas.Sample) []string {
 	return items
 }
 
-func selected(clusters []schemas.SelectedCluster) []string {
-	items := make([]string, 0, len(clusters))
-	for _, c := range clusters {
-		items = append(items, fmt.Sprintf("%s=%d", c.Name, c.Score))
+// selected lists a decision's clusters, with their totals where the decision
+// knows any: OCM keeps its own to itself.
+func selected(d *schemas.PlacementDecision) string {
+	if len(d.Clusters) == 0 {
+		return "none"
 	}
-	return items
+	items := make([]string, 0, len(d.Clusters))
+	for _, c := range d.Clusters {
+		if d.Mode == schemas.ModeNative {
+			items = append(items, c.Name)
+		} else {
+			items = append(items, fmt.Sprintf("%s=%d", c.Name, c.Score))
+		}
+	}
+	return list(items)
 }
 
 func scoreItems(items []schemas.ScoreItem) []string {

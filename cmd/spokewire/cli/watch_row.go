@@ -39,7 +39,7 @@ func decisionRow(r events.Received) []string {
 	if !ok {
 		return []string{name, "", deleted}
 	}
-	return []string{name, d.Mode, list(selected(d.Clusters)), list(d.Added), list(d.Removed), d.Cause, d.Message}
+	return []string{name, d.Mode, selected(d), list(d.Added), list(d.Removed), d.Cause, d.Message}
 }
 
 func receiptRow(r events.Received) []string {

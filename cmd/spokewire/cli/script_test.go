@@ -1,0 +1,153 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/spokewire/spokewire/internal/process"
+	"github.com/spokewire/spokewire/pkg/events"
+	"github.com/spokewire/spokewire/pkg/events/eventstest"
+	"github.com/spokewire/spokewire/pkg/events/jetstream"
+	"github.com/spokewire/spokewire/pkg/schemas"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"spokewire": func() { os.Exit(process.Main(New())) },
+	})
+}
+
+// TestScripts runs each script with a NATS server of its own.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	scripts, err := filepath.Glob(filepath.Join("testdata", "script", "*.txtar"))
+	if err != nil || len(scripts) == 0 {
+		t.Fatalf("no scripts: %v", err)
+	}
+	for _, script := range scripts {
+		t.Run(strings.TrimSuffix(filepath.Base(script), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			runScript(t, script)
+		})
+	}
+}
+
+func runScript(t *testing.T, script string) {
+	s := newScripted(t)
+	testscript.Run(t, testscript.Params{
+		Files:               []string{script},
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("NATS_URL", s.url)
+			e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, "state"))
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"fleet":  s.fleet,
+			"store":  s.store,
+			"bridge": s.bridge,
+		},
+	})
+}
+
+// scripted is what scripts can do beside running commands.
+type scripted struct {
+	t   *testing.T
+	url string
+	bus *jetstream.Bus
+}
+
+// newScripted starts a server with every stream.
+func newScripted(t *testing.T) *scripted {
+	t.Helper()
+	server := eventstest.RunServer(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	b, err := jetstream.Connect(ctx, jetstream.Options{URL: server.URL(), Name: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	if err := b.EnsureStreams(ctx, events.Streams()); err != nil {
+		t.Fatal(err)
+	}
+	return &scripted{t: t, url: server.URL(), bus: b}
+}
+
+// fleet publishes testdata/fleet.jsonl.
+func (s *scripted) fleet(*testscript.TestScript, bool, []string) {
+	sow(s.t, s.bus, filepath.Join("testdata", "fleet.jsonl"), func(seed) {})
+}
+
+// store publishes the events of the given files of seeds.
+func (s *scripted) store(ts *testscript.TestScript, _ bool, files []string) {
+	for _, file := range files {
+		sow(s.t, s.bus, ts.MkAbs(file), func(seed) {})
+	}
+}
+
+// bridge answers, with the given outcome, each request for a Placement from
+// now on, and follows each answer with another one that is about a decision.
+func (s *scripted) bridge(ts *testscript.TestScript, _ bool, args []string) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	synced := make(chan struct{}, 1)
+	go func() {
+		done <- s.bus.Watch(ctx, events.Watch{Stream: events.StreamConfig}, func(u events.Update) error {
+			if u.Kind == events.Synced {
+				select {
+				case synced <- struct{}{}:
+				default:
+				}
+			}
+			if u.Kind != events.Stored {
+				return nil
+			}
+			return s.answer(ctx, u.Message, args[0])
+		})
+	}()
+	ts.Defer(func() {
+		cancel()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			s.t.Errorf("bridge: %v", err)
+		}
+	})
+	select {
+	case <-synced:
+	case <-time.After(20 * time.Second):
+		ts.Fatalf("the bridge does not come up")
+	}
+}
+
+func (s *scripted) answer(ctx context.Context, m events.Message, outcome string) error {
+	r, err := events.Read(m)
+	if err != nil || r.Subject.Kind != events.KindPlacement {
+		return err
+	}
+	answer := schemas.Receipt{Subject: m.Subject, Sequence: m.Sequence, ID: r.Event.ID(), Outcome: outcome}
+	if outcome == schemas.OutcomeRefused {
+		answer.Reason, answer.Message = "Invalid", "spec.numberOfClusters: must be positive"
+	}
+	decision := schemas.Receipt{
+		Subject: events.DecisionSubject(r.Subject.Kind, r.Subject.Namespace, r.Subject.Name), Sequence: 1,
+		ID: "decision", Outcome: schemas.OutcomeApplied,
+	}
+	for _, receipt := range []schemas.Receipt{answer, decision} {
+		e, err := events.New(schemas.TypeReceiptRecorded, events.ServiceSource("test"), &receipt)
+		if err != nil {
+			return err
+		}
+		if _, err := s.bus.Publish(ctx, events.ReceiptSubject(r.Subject.Kind, r.Subject.Namespace, r.Subject.Name), e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
