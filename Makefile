@@ -2,7 +2,6 @@
 
 BIN     := $(CURDIR)/bin
 GO      ?= go
-VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
 KUBE_VERSION := v1.37.2
 OCM_API      := open-cluster-management.io/api
@@ -49,14 +48,14 @@ hub: $(BIN)/etcd $(BIN)/kube-apiserver $(BIN)/crds ## build the hub's parts: etc
 SOURCES := $(shell find cmd services internal pkg deploy -name '*.go' -not -name '*_test.go' 2>/dev/null) \
 	$(shell find deploy pkg/schemas -name '*.yaml' -o -name '*.json' 2>/dev/null) go.mod go.sum
 SERVICES := $(notdir $(wildcard services/*))
-LDFLAGS  := -s -w -X github.com/spokewire/spokewire/internal/process.version=$(VERSION)
+BUILD    := build -trimpath -buildvcs=auto -ldflags '-s -w'
 
 $(BIN)/spokewire: $(SOURCES)
 	@echo "building spokewire"
-	@$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/spokewire
+	@$(GO) $(BUILD) -o $@ ./cmd/spokewire
 $(BIN)/service/%: $(SOURCES)
 	@echo "building $*"
-	@$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./services/$*
+	@$(GO) $(BUILD) -o $@ ./services/$*
 
 .DEFAULT_GOAL := help
 .PHONY: help build tools demo up check test lint generate clean

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net"
+	"net/url"
 	"time"
 
 	"github.com/spokewire/spokewire/internal/access"
@@ -19,7 +20,12 @@ const spokeSource = "workload"
 // creates the streams.
 func (s *Stack) startNATS(ctx context.Context) error {
 	if s.options.NATS != Embedded {
-		s.natsAddress = "(" + Redacted(s.options.NATS) + ")"
+		server, err := url.Parse(s.options.NATS)
+		if err != nil {
+			return fmt.Errorf("--nats: %w", err)
+		}
+		server.User = nil // a password is not for printing
+		s.natsAddress = server.String()
 		s.natsURL = func(string) (string, error) { return s.options.NATS, nil }
 		return s.createStreams(ctx, "")
 	}
@@ -65,6 +71,16 @@ func (s *Stack) createStreams(ctx context.Context, inbox string) error {
 	}
 	defer bus.Close()
 	return bus.EnsureStreams(ctx, events.Streams())
+}
+
+// createMirrors creates what outside readers read.
+func (s *Stack) createMirrors(ctx context.Context) error {
+	bus, err := s.connect(ctx, access.ReadAdmin, access.InboxPrefix(access.ReadAdmin))
+	if err != nil {
+		return err
+	}
+	defer bus.Close()
+	return bus.EnsureMirrors(ctx, access.Mirrors())
 }
 
 func (s *Stack) connect(ctx context.Context, user, inbox string) (*jetstream.Bus, error) {

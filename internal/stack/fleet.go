@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
@@ -90,26 +89,4 @@ func unlessExists(err error) error {
 		return nil
 	}
 	return err
-}
-
-// bindClusterRole gives user the shipped ClusterRole and nothing else.
-func bindClusterRole(ctx context.Context, admin *rest.Config, role *rbacv1.ClusterRole, user string) error {
-	core, err := kubernetes.NewForConfig(admin)
-	if err != nil {
-		return err
-	}
-	_, err = core.RbacV1().ClusterRoles().Create(ctx, role, metav1.CreateOptions{})
-	if err := unlessExists(err); err != nil {
-		return fmt.Errorf("cluster role %s: %w", role.Name, err)
-	}
-	binding := &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: role.Name},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
-	}
-	_, err = core.RbacV1().ClusterRoleBindings().Create(ctx, binding, metav1.CreateOptions{})
-	if err := unlessExists(err); err != nil {
-		return fmt.Errorf("cluster role binding %s: %w", role.Name, err)
-	}
-	return nil
 }

@@ -14,7 +14,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/spokewire/spokewire/deploy/k8s"
 	"github.com/spokewire/spokewire/internal/access"
 	"github.com/spokewire/spokewire/internal/hub"
 )
@@ -83,7 +82,7 @@ func (s *Stack) startEmbeddedHub(ctx context.Context) error {
 	if err := writePrivate(s.hub.bridge, string(bridge.Kubeconfig)); err != nil {
 		return err
 	}
-	return k8s.Grant(ctx, h.Admin(), bridgeUser)
+	return grantBridge(ctx, h.Admin(), bridgeUser)
 }
 
 // startServices runs the hub services and waits until each is ready.

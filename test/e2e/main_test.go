@@ -97,7 +97,7 @@ func connect(t *testing.T, url string) *jetstream.Bus {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = bus.Close() })
+	t.Cleanup(bus.Close)
 	return bus
 }
 
