@@ -26,7 +26,9 @@ func NewClock(now func() time.Time) *Clock {
 
 // Observe takes note of a message's receive time. Only one ahead of Now
 // moves the clock, so reading old messages does not set it back. It returns
-// by how much it moved; a jump of more than a few seconds deserves an alarm.
+// by how much it moved. While a state is read the clock only catches up, in
+// jumps as large as its events are old; once it is synced a jump of more
+// than a few seconds deserves an alarm.
 func (c *Clock) Observe(receivedAt time.Time) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spokewire/spokewire/pkg/schemas"
@@ -26,30 +28,51 @@ func Bury(ctx context.Context, p Publisher, service string, m Message, cause err
 	return nil
 }
 
-// NewDeadLetter says of m what cause says.
+// Bounds of what is kept of a dead message beside its body, so that the
+// letter itself can always be stored.
+const (
+	maxDeadHeaders = 64
+	maxDeadMessage = 4 << 10
+)
+
+// NewDeadLetter says of m what cause says. It keeps the first
+// schemas.MaxDeadBody bytes of the body, and at most 64 headers without
+// credentials.
 func NewDeadLetter(service string, m Message, cause error) schemas.DeadLetter {
+	digest := sha256.Sum256(m.Data)
 	letter := schemas.DeadLetter{
 		Service:    service,
 		Stream:     m.Stream,
 		Subject:    m.Subject,
 		Sequence:   m.Sequence,
 		Reason:     "Failed",
-		Message:    cause.Error(),
-		Headers:    map[string]string{},
+		Message:    "no reason was given",
+		Headers:    deadHeaders(m.Header),
 		Body:       m.Data[:min(len(m.Data), schemas.MaxDeadBody)],
 		Size:       len(m.Data),
+		SHA256:     hex.EncodeToString(digest[:]),
 		ReceivedAt: m.ReceivedAt,
 	}
-	digest := sha256.Sum256(m.Data)
-	letter.SHA256 = hex.EncodeToString(digest[:])
+	if text := cause.Error(); text != "" {
+		letter.Message = strings.ToValidUTF8(text[:min(len(text), maxDeadMessage)], "")
+	}
 	var bad *BadInput
 	if errors.As(cause, &bad) {
 		letter.Reason, letter.Field = bad.Reason, bad.Field
 	}
-	for key := range m.Header {
-		if value := m.Header.Get(key); len(value) <= schemas.MaxLabelLength && !strings.EqualFold(key, "Authorization") {
-			letter.Headers[key] = value
+	return letter
+}
+
+func deadHeaders(h Header) map[string]string {
+	kept := map[string]string{}
+	for _, key := range slices.Sorted(maps.Keys(h)) {
+		value := h.Get(key)
+		if len(kept) == maxDeadHeaders {
+			break
+		}
+		if len(key)+len(value) <= schemas.MaxLabelLength && !strings.EqualFold(key, "Authorization") {
+			kept[key] = value
 		}
 	}
-	return letter
+	return kept
 }

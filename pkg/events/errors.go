@@ -18,6 +18,8 @@ var (
 	ErrFull = errors.New("the stream is full")
 	// ErrDenied: the server's permissions do not allow it.
 	ErrDenied = errors.New("permission denied")
+	// ErrInvalidEvent: the event breaks the rules of CloudEvents.
+	ErrInvalidEvent = errors.New("not a valid CloudEvent")
 	// ErrClosed: the bus was closed.
 	ErrClosed = errors.New("the bus is closed")
 )

@@ -37,14 +37,14 @@ func Read(m Message) (Received, error) {
 	if err != nil {
 		return Received{}, err
 	}
-	if err := checkSource(subject, e); err != nil {
-		return Received{}, &BadInput{Reason: "WrongSource", Field: "source", Err: err}
+	if err := checkEnvelope(m.Subject, subject, e); err != nil {
+		return Received{}, err
 	}
 	payload, err := readPayload(m, e)
 	if err != nil {
 		return Received{}, err
 	}
-	if err := checkPayload(subject, payload); err != nil {
+	if err := checkPayload(m.Subject, subject, payload); err != nil {
 		return Received{}, err
 	}
 	age, err := Age(e)
@@ -70,26 +70,28 @@ func readPayload(m Message, e event.Event) (schemas.Payload, error) {
 	return nil, &BadInput{Reason: "BadPayload", Field: "data", Err: fmt.Errorf("%s: %w", m.Subject, err)}
 }
 
-// familyTypes says which event types a family of subjects carries.
-var familyTypes = map[string]string{
-	FamilyMetric:   "dev.spokewire.metrics.",
-	FamilyBackfill: "dev.spokewire.metrics.",
-	FamilyScore:    "dev.spokewire.score.",
-	FamilyHub:      "dev.spokewire.hub.",
-	FamilyConfig:   "dev.spokewire.config.",
-	FamilyDecision: "dev.spokewire.",
-	FamilyReceipt:  "dev.spokewire.receipt.",
-	FamilyDead:     "dev.spokewire.dead.",
+// typePrefix is how the type of every event on a subject begins.
+func typePrefix(s Subject) string {
+	switch s.Family {
+	case FamilyMetric, FamilyBackfill:
+		return "dev.spokewire.metrics."
+	case FamilyHub, FamilyConfig:
+		return "dev.spokewire." + s.Family + "." + s.Kind + "."
+	case FamilyDecision:
+		return "dev.spokewire." + s.Kind + "."
+	}
+	return "dev.spokewire." + s.Family + "."
 }
 
-func checkSource(s Subject, e event.Event) error {
-	if prefix := familyTypes[s.Family]; !strings.HasPrefix(e.Type(), prefix) {
-		return fmt.Errorf("type %q does not belong on a %s subject", e.Type(), s.Family)
+// checkEnvelope checks the type and the source of e against the subject.
+func checkEnvelope(subject string, s Subject, e event.Event) error {
+	if prefix := typePrefix(s); !strings.HasPrefix(e.Type(), prefix) {
+		return &BadInput{Reason: "WrongType", Field: "type", Err: fmt.Errorf("%s: type is %q, want %s…", subject, e.Type(), prefix)}
 	}
 	switch s.Family {
 	case FamilyMetric, FamilyBackfill:
 		if want := ClusterSource(s.Cluster, s.Name); e.Source() != want {
-			return fmt.Errorf("source is %q, but the subject is that of %q", e.Source(), want)
+			return &BadInput{Reason: "WrongSource", Field: "source", Err: fmt.Errorf("%s: source is %q, but the subject is that of %q", subject, e.Source(), want)}
 		}
 	}
 	return nil
@@ -97,7 +99,7 @@ func checkSource(s Subject, e event.Event) error {
 
 // checkPayload checks that the names in the payload are those of the
 // subject.
-func checkPayload(s Subject, p schemas.Payload) error {
+func checkPayload(subject string, s Subject, p schemas.Payload) error {
 	var field, got, want string
 	switch p := p.(type) {
 	case *schemas.Score:
@@ -116,13 +118,18 @@ func checkPayload(s Subject, p schemas.Payload) error {
 		field, got, want = "placement", p.Placement.Namespace+"/"+p.Placement.Name, s.Namespace+"/"+s.Name
 	case *schemas.PlacementDecision:
 		field, got, want = "placement", p.Placement.Namespace+"/"+p.Placement.Name, s.Namespace+"/"+s.Name
+	case *schemas.Deleted:
+		if s.Family == FamilyScore {
+			return nil
+		}
+		field, got, want = "name", p.Namespace+"/"+p.Name, s.Namespace+"/"+s.Name
 	case *schemas.Scorer:
 		field, got, want = "metadata.name", p.Metadata.Name, s.Name
 	case *schemas.PlacementRequest:
 		field, got, want = "metadata.name", p.Metadata.Namespace+"/"+p.Metadata.Name, s.Namespace+"/"+s.Name
 	}
 	if got != want {
-		return &BadInput{Reason: "WrongSubject", Field: field, Err: fmt.Errorf("%s is %q, but the subject is that of %q", field, got, want)}
+		return &BadInput{Reason: "WrongSubject", Field: field, Err: fmt.Errorf("%s: %s is that of %q, but the subject that of %q", subject, field, got, want)}
 	}
 	return nil
 }

@@ -101,11 +101,23 @@ func object(family, kind, namespace, name string) string {
 	if namespace != "" {
 		ns = EncodeToken(namespace)
 	}
-	return "sw." + family + "." + kind + "." + ns + "." + EncodeToken(name)
+	return "sw." + family + "." + EncodeToken(kind) + "." + ns + "." + EncodeToken(name)
 }
 
 func join(family, first, second string) string {
 	return "sw." + family + "." + EncodeToken(first) + "." + EncodeToken(second)
+}
+
+// String writes s as a subject of the bus; it is the reverse of
+// ParseSubject.
+func (s Subject) String() string {
+	switch s.Family {
+	case FamilyMetric, FamilyBackfill, FamilyScore:
+		return join(s.Family, s.Cluster, s.Name)
+	case FamilyDead:
+		return join(s.Family, s.Name, s.Namespace)
+	}
+	return object(s.Family, s.Kind, s.Namespace, s.Name)
 }
 
 // ParseSubject is the reverse of the functions above. Every error wraps
@@ -132,7 +144,7 @@ func (s *Subject) parse(subject string, tokens []string, into ...*string) (Subje
 		return Subject{}, fmt.Errorf("%w: %q has %d tokens after its family, want %d", ErrBadSubject, subject, len(tokens), len(into))
 	}
 	for i, token := range tokens {
-		if token == NoNamespace && into[i] == &s.Namespace {
+		if token == NoNamespace && into[i] == &s.Namespace && s.Family != FamilyDead {
 			continue
 		}
 		name, err := DecodeToken(token)
