@@ -97,8 +97,8 @@ func (p *PlacementRequest) Validate() error {
 	if err := checkKind(p.APIVersion, p.Kind, PlacementAPIVersion, PlacementKind); err != nil {
 		return err
 	}
-	if len(p.Spec) == 0 {
-		return fieldErrorf("spec", "is missing")
+	if err := requireObject("spec", p.Spec); err != nil {
+		return err
 	}
 	return required("metadata.name", p.Metadata.Name, "metadata.namespace", p.Metadata.Namespace)
 }

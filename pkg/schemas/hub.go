@@ -1,8 +1,11 @@
 package schemas
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -75,7 +78,7 @@ type AddOnScore struct {
 	Cluster    string           `json:"cluster"` // its namespace
 	Name       string           `json:"name"`
 	UID        string           `json:"uid"`
-	Scores     map[string]int32 `json:"scores"`
+	Scores     map[string]int32 `json:"scores,omitempty"`
 	ValidUntil *time.Time       `json:"validUntil,omitempty"`
 }
 
@@ -83,7 +86,7 @@ type AddOnScore struct {
 // Placement on the hub, whoever wrote them, in the order of their pages.
 type ObservedDecision struct {
 	Placement PlacementRef      `json:"placement"`
-	Clusters  []ObservedCluster `json:"clusters"`
+	Clusters  []ObservedCluster `json:"clusters,omitempty"`
 	// Writer is ocm, spokewire or other: who owns the objects.
 	Writer string `json:"writer"`
 }
@@ -108,19 +111,22 @@ type Deleted struct {
 // Validate checks that the cluster has a name and sound taints.
 func (c *Cluster) Validate() error {
 	for i, t := range c.Taints {
-		if t.Key == "" || t.Effect == "" {
-			return fieldErrorf(fmt.Sprintf("taints[%d]", i), "lacks its key or effect")
+		field := fmt.Sprintf("taints[%d]", i)
+		if err := required(field+".key", t.Key, field+".effect", t.Effect); err != nil {
+			return err
 		}
 	}
 	return required("name", c.Name)
 }
 
-// Validate checks that the set has a name and a known selector type.
+// Validate checks that the names are there.
 func (s *ClusterSet) Validate() error {
-	if s.SelectorType == "" {
-		return fieldErrorf("selectorType", "is empty")
+	if s.LabelSelector != nil {
+		if err := requireObject("labelSelector", s.LabelSelector); err != nil {
+			return err
+		}
 	}
-	return required("name", s.Name)
+	return required("name", s.Name, "selectorType", s.SelectorType)
 }
 
 // Validate checks that the names are there.
@@ -131,16 +137,16 @@ func (b *Binding) Validate() error {
 // Validate checks that the names and the spec are there. What the spec says
 // is checked by who reads it.
 func (p *Placement) Validate() error {
-	if len(p.Spec) == 0 {
-		return fieldErrorf("spec", "is missing")
+	if err := requireObject("spec", p.Spec); err != nil {
+		return err
 	}
 	return required("name", p.Name, "namespace", p.Namespace, "uid", p.UID)
 }
 
 // Validate checks names and bounds.
 func (s *AddOnScore) Validate() error {
-	for name, v := range s.Scores {
-		if v < MinScore || v > MaxScore {
+	for _, name := range slices.Sorted(maps.Keys(s.Scores)) {
+		if v := s.Scores[name]; v < MinScore || v > MaxScore {
 			return fieldErrorf("scores."+name, "is %d, want %d to %d", v, MinScore, MaxScore)
 		}
 	}
@@ -166,6 +172,18 @@ func required(pairs ...string) error {
 		if pairs[i+1] == "" {
 			return fieldErrorf(pairs[i], "is empty")
 		}
+	}
+	return nil
+}
+
+// requireObject checks what is kept as it came.
+func requireObject(field string, data json.RawMessage) error {
+	trimmed := bytes.TrimLeft(data, " \t\r\n")
+	switch {
+	case len(trimmed) == 0:
+		return fieldErrorf(field, "is missing")
+	case trimmed[0] != '{' || !json.Valid(data):
+		return fieldErrorf(field, "is not a JSON object")
 	}
 	return nil
 }

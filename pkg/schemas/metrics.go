@@ -3,10 +3,11 @@ package schemas
 import (
 	"math"
 	"strconv"
+	"unicode/utf8"
 )
 
-// Bounds of one metrics event. They keep what one publisher can make every
-// reader hold in memory finite.
+// Bounds of one metrics event, lengths in characters. They keep what one
+// publisher can make every reader hold in memory finite.
 const (
 	MaxSamples         = 10_000
 	MaxLabels          = 64
@@ -26,7 +27,7 @@ type Metrics struct {
 // Sample is the value of one series.
 type Sample struct {
 	// Name is a metric name: a letter, '_' or ':' first, then also digits
-	// and '.', at most MaxNameLength bytes.
+	// and '.', at most MaxNameLength of them.
 	Name string `json:"name"`
 	// Value is finite.
 	Value  float64           `json:"value"`
@@ -74,8 +75,8 @@ func (s *Sample) validate(i int) error {
 			return fieldErrorf(sampleField(i, ".labels"), "%s", reason)
 		}
 	}
-	if len(s.Unit) > MaxNameLength {
-		return fieldErrorf(sampleField(i, ".unit"), "is %d bytes long, at most %d are taken", len(s.Unit), MaxNameLength)
+	if reason := checkText(s.Unit, MaxNameLength); reason != "" {
+		return fieldErrorf(sampleField(i, ".unit"), "%s", reason)
 	}
 	return nil
 }
@@ -111,16 +112,30 @@ func isNameByte(c byte, first bool) bool {
 // CheckLabel returns "" for a label that a sample may carry, else what is
 // wrong with it.
 func CheckLabel(name, value string) string {
-	switch {
-	case name == "" || len(name) > MaxLabelNameLength:
-		return "has a label name of " + strconv.Itoa(len(name)) + " bytes, want 1 to " + strconv.Itoa(MaxLabelNameLength)
-	case len(value) > MaxLabelLength:
-		return "has label " + strconv.Quote(name) + " of " + strconv.Itoa(len(value)) + " bytes, at most " + strconv.Itoa(MaxLabelLength) + " are taken"
+	if name == "" {
+		return "has an empty label name"
+	}
+	if reason := checkText(name, MaxLabelNameLength); reason != "" {
+		return "has a label name that " + reason
 	}
 	for i := range len(name) {
 		if name[i] < ' ' {
 			return "has a control character in label name " + strconv.Quote(name)
 		}
+	}
+	if reason := checkText(value, MaxLabelLength); reason != "" {
+		return "has label " + strconv.Quote(name) + ", whose value " + reason
+	}
+	return ""
+}
+
+// checkText returns "" for text of at most limit characters.
+func checkText(text string, limit int) string {
+	if !utf8.ValidString(text) {
+		return "is not UTF-8"
+	}
+	if len(text) > limit && utf8.RuneCountInString(text) > limit {
+		return "is " + strconv.Itoa(utf8.RuneCountInString(text)) + " characters long, at most " + strconv.Itoa(limit) + " are taken"
 	}
 	return ""
 }

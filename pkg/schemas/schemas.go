@@ -1,11 +1,10 @@
 package schemas
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"reflect"
 )
 
 // Payload is the data of one event type.
@@ -34,44 +33,50 @@ func fieldErrorf(field, format string, args ...any) error {
 // package does not know.
 var ErrUnknownType = errors.New("unknown event type")
 
-// Decode parses data as the payload of eventType and validates it. The
-// result is a pointer to the payload struct. It returns ErrUnknownType
-// (wrapped) for a type it does not know, otherwise a *FieldError.
-func Decode(eventType string, data []byte) (Payload, error) {
+// New returns a pointer to an empty payload struct of eventType, or
+// ErrUnknownType (wrapped).
+func New(eventType string) (Payload, error) {
 	newPayload, ok := types[eventType]
 	if !ok {
 		return nil, fmt.Errorf("%w %q", ErrUnknownType, eventType)
 	}
-	p := newPayload()
+	return newPayload(), nil
+}
+
+// Decode parses data as the payload of eventType and validates it. The
+// result is a pointer to the payload struct. It returns ErrUnknownType
+// (wrapped) for a type it does not know, otherwise a *FieldError.
+func Decode(eventType string, data []byte) (Payload, error) {
+	p, err := New(eventType)
+	if err != nil {
+		return nil, err
+	}
 	if err := Unmarshal(data, p); err != nil {
 		return nil, err
 	}
 	return p, nil
 }
 
-// Unmarshal parses data into p, refuses unknown fields and trailing data,
-// and validates the result. Every error is a *FieldError.
+// Unmarshal parses data into p, which must be empty, and validates the
+// result. It refuses fields that are unknown, missing, repeated, null or of
+// another case, and whatever follows the value. Every error is a
+// *FieldError.
 func Unmarshal(data []byte, p Payload) error {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(p); err != nil {
-		return decodeError(err)
+	shape, ok := shapes[reflect.TypeOf(p).Elem()]
+	if !ok {
+		return fieldErrorf("data", "is for a %T, which is no payload", p)
 	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return fieldErrorf("data", "has something after its JSON value")
+	if !json.Valid(data) {
+		return fieldErrorf("data", "is not JSON: %v", json.Unmarshal(data, new(json.RawMessage)))
+	}
+	if err := checkForm(data, shape); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, p); err != nil {
+		if found := findUnparsable(data, shape); found != nil {
+			return found
+		}
+		return fieldErrorf("data", "is not taken: %v", err)
 	}
 	return p.Validate()
-}
-
-// decodeError turns an error of encoding/json into a *FieldError.
-func decodeError(err error) error {
-	var wrongType *json.UnmarshalTypeError
-	if errors.As(err, &wrongType) {
-		field := wrongType.Field
-		if field == "" {
-			field = "data"
-		}
-		return fieldErrorf(field, "is a JSON %s, want %s", wrongType.Value, wrongType.Type)
-	}
-	return fieldErrorf("data", "is not the JSON of this type: %v", err)
 }

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"math"
+
+	"github.com/spokewire/spokewire/pkg/schemas"
+)
+
+type object = map[string]any
+
+// Patterns. They are written for both Go's and ECMAScript's expressions.
+const (
+	metricName = `^[a-zA-Z_:][a-zA-Z0-9_:.]*$`
+	labelName  = `^[^\x00-\x1f]+$`
+	someDigit  = `[1-9]`
+	timestamp  = `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})$`
+	duration   = `^\+?([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))*$`
+	base64     = `^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$`
+)
+
+var (
+	notEmpty = object{"minLength": 1}
+	finite   = object{"minimum": -math.MaxFloat64, "maximum": math.MaxFloat64}
+	score    = object{"minimum": schemas.MinScore, "maximum": schemas.MaxScore}
+)
+
+// fieldRules are the bounds of single fields, by TYPE.field. The test in
+// pkg/schemas shows that they are those of the Validate methods.
+var fieldRules = map[string]object{
+	"Metrics.samples": {"maxItems": schemas.MaxSamples},
+	"Sample.name":     {"pattern": metricName, "maxLength": schemas.MaxNameLength},
+	"Sample.value":    finite,
+	"Sample.labels": {
+		"maxProperties":        schemas.MaxLabels,
+		"propertyNames":        object{"pattern": labelName, "maxLength": schemas.MaxLabelNameLength},
+		"additionalProperties": object{"type": "string", "maxLength": schemas.MaxLabelLength},
+	},
+	"Sample.unit": {"maxLength": schemas.MaxNameLength},
+
+	"Score.cluster":    notEmpty,
+	"Score.scorer":     notEmpty,
+	"Score.items":      {"minItems": 1, "maxItems": schemas.MaxScoreItems},
+	"ScoreItem.name":   notEmpty,
+	"ScoreItem.value":  score,
+	"ScoreItem.raw":    finite,
+	"ScoreItem.reason": notEmpty,
+
+	"PlacementRef.namespace":      notEmpty,
+	"PlacementRef.name":           notEmpty,
+	"PlacementRef.uid":            notEmpty,
+	"PlacementDecision.mode":      {"enum": []string{schemas.ModeDirect, schemas.ModeNative, schemas.ModeShadow}},
+	"PlacementDecision.scheduler": notEmpty,
+	"PlacementDecision.cause":     notEmpty,
+	"PlacementDecision.now":       {"not": object{"const": "0001-01-01T00:00:00Z"}},
+	"SelectedCluster.name":        notEmpty,
+
+	"Receipt.subject": notEmpty,
+	"Receipt.id":      notEmpty,
+	"Receipt.outcome": {"enum": []string{
+		schemas.OutcomeApplied, schemas.OutcomeUnchanged, schemas.OutcomeSuperseded, schemas.OutcomeRefused,
+	}},
+	"Receipt.lagMillis":       finite,
+	"Receipt.originLagMillis": finite,
+
+	"DeadLetter.service": notEmpty,
+	"DeadLetter.subject": notEmpty,
+	"DeadLetter.reason":  notEmpty,
+	"DeadLetter.message": notEmpty,
+	"DeadLetter.body":    {"maxLength": (schemas.MaxDeadBody + 2) / 3 * 4},
+
+	"Cluster.name":            notEmpty,
+	"Taint.key":               notEmpty,
+	"Taint.effect":            notEmpty,
+	"ClusterSet.name":         notEmpty,
+	"ClusterSet.selectorType": notEmpty,
+	"Binding.name":            notEmpty,
+	"Binding.namespace":       notEmpty,
+	"Binding.clusterSet":      notEmpty,
+	"Placement.name":          notEmpty,
+	"Placement.namespace":     notEmpty,
+	"Placement.uid":           notEmpty,
+	"AddOnScore.cluster":      notEmpty,
+	"AddOnScore.name":         notEmpty,
+	"AddOnScore.scores":       {"additionalProperties": object{"type": "integer", "minimum": schemas.MinScore, "maximum": schemas.MaxScore}},
+	"ObservedCluster.name":    notEmpty,
+	"Deleted.name":            notEmpty,
+
+	"Metadata.name":               notEmpty,
+	"Scorer.apiVersion":           {"const": schemas.ScorerAPIVersion},
+	"Scorer.kind":                 {"const": schemas.ScorerKind},
+	"ScorerSpec.cel":              notEmpty,
+	"ScorerSpec.items":            {"minItems": 1, "maxItems": schemas.MaxScoreItems},
+	"ScorerItem.name":             notEmpty,
+	"ScorerItem.cel":              notEmpty,
+	"PlacementRequest.apiVersion": {"const": schemas.PlacementAPIVersion},
+	"PlacementRequest.kind":       {"const": schemas.PlacementKind},
+	"PlacementRequest.metadata":   {"required": []string{"namespace"}, "properties": object{"namespace": notEmpty}},
+}
+
+// typeRules are the rules between the fields of a type.
+var typeRules = map[string]object{
+	// A score with a value expires, in one way.
+	"Score": {
+		"not": object{"required": []string{"validUntil", "validFor"}},
+		"if":  object{"properties": object{"items": object{"contains": object{"required": []string{"value"}}}}},
+		"then": object{"anyOf": []object{
+			{"required": []string{"validUntil"}},
+			{"required": []string{"validFor"}, "properties": object{"validFor": object{"pattern": someDigit}}},
+		}},
+	},
+	"ScorerSpec": {"oneOf": []object{{"required": []string{"cel"}}, {"required": []string{"items"}}}},
+}
