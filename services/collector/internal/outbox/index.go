@@ -16,6 +16,8 @@ type entry struct {
 	taken    time.Time // with a monotonic reading if fresh
 	// fresh is false for what an earlier process stored.
 	fresh bool
+	// current is true until a newer one of the source is stored.
+	current bool
 	// held is true while somebody publishes it.
 	held bool
 }
@@ -28,6 +30,10 @@ type index struct {
 }
 
 func (x *index) add(e *entry) {
+	if newest := x.newest(e.source); newest != nil {
+		newest.current = false
+	}
+	e.current = e.fresh
 	x.queues[e.source] = append(x.queues[e.source], e)
 	x.bytes += e.size
 	x.depth++
@@ -62,7 +68,7 @@ func (x *index) find(source Source, sequence uint64) *entry {
 // newest returns the current entry of a source, or nil.
 func (x *index) newest(source Source) *entry {
 	queue := x.queues[source]
-	if len(queue) == 0 || !queue[len(queue)-1].fresh {
+	if len(queue) == 0 || !queue[len(queue)-1].current {
 		return nil
 	}
 	return queue[len(queue)-1]

@@ -94,6 +94,19 @@ func TestNewestAndSuperseded(t *testing.T) {
 	wantSequence(t, "superseded", old, ok, second)
 	done(t, s, old)
 
+	// That the newest is gone makes no older one current.
+	gamma := Source{"c", "gamma"}
+	put(t, s, gamma)
+	put(t, s, gamma)
+	last, _ := s.TakeNewest(gamma)
+	done(t, s, last)
+	if s.HasNewest(gamma) {
+		t.Error("a superseded snapshot became current")
+	}
+	old, ok = s.TakeSuperseded(none)
+	wantSequence(t, "superseded of gamma", old, ok, 5)
+	done(t, s, old)
+
 	// The newest is overtaken while it is being sent: it is superseded now,
 	// and nothing of its source may be sent until its fate is known.
 	fourth := put(t, s, alpha)

@@ -1,0 +1,389 @@
+package forward
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cloudevents/sdk-go/v2/event"
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+
+	"github.com/spokewire/spokewire/pkg/events"
+	"github.com/spokewire/spokewire/pkg/events/eventstest"
+	"github.com/spokewire/spokewire/pkg/schemas"
+	"github.com/spokewire/spokewire/services/collector/internal/outbox"
+)
+
+var (
+	alpha = outbox.Source{Cluster: "c.1", Name: "alpha"}
+	beta  = outbox.Source{Cluster: "c.1", Name: "beta"}
+)
+
+// fixture is an outbox, and a forwarder that is not running yet.
+type fixture struct {
+	t       testing.TB
+	store   *outbox.Store
+	metrics *Metrics
+	log     *lockedBuffer
+	sent    *recorder
+	options Options
+}
+
+func newFixture(t testing.TB, dir string, bus Publisher) *fixture {
+	t.Helper()
+	store, err := outbox.Open(dir, outbox.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	f := &fixture{t: t, store: store, metrics: NewMetrics(prometheus.NewRegistry()), log: &lockedBuffer{}, sent: &recorder{bus: bus}}
+	f.options = Options{
+		Outbox: store, Bus: f.sent, Connected: func() bool { return true }, Sources: []outbox.Source{alpha, beta},
+		BackfillRate: 10_000, AttemptTimeout: time.Second, Metrics: f.metrics, Log: slog.New(slog.NewTextHandler(f.log, nil)),
+	}
+	return f
+}
+
+// run runs the forwarder until the test ends or stop is called.
+func (f *fixture) run() (stop func()) {
+	ctx, cancel := context.WithCancel(f.t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = New(f.options).Run(ctx)
+	}()
+	stop = func() {
+		cancel()
+		<-ended
+	}
+	f.t.Cleanup(stop)
+	return stop
+}
+
+func (f *fixture) put(source outbox.Source) uint64 {
+	f.t.Helper()
+	e, err := events.New(schemas.TypeMetricsObserved, events.ClusterSource(source.Cluster, source.Name),
+		&schemas.Metrics{Samples: []schemas.Sample{{Name: "v", Value: 1}}})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	sequence, err := f.store.Put(source, time.Now(), e)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return sequence
+}
+
+func (f *fixture) waitEmpty() {
+	f.t.Helper()
+	eventually(f.t, "the outbox is empty", func() bool { return f.store.Stats().Depth == 0 })
+}
+
+func eventually(t testing.TB, what string, condition func() bool) {
+	t.Helper()
+	deadline := time.After(30 * time.Second)
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for !condition() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("not within 30 s: %s", what)
+		}
+	}
+}
+
+func valueOf(c prometheus.Counter) float64 {
+	var m dto.Metric
+	_ = c.Write(&m)
+	return m.GetCounter().GetValue()
+}
+
+// recorder notes what was published, and can refuse it.
+type recorder struct {
+	bus    Publisher
+	refuse func(subject string, e event.Event) error
+	// loseAnswers makes that many events stored without telling so.
+	loseAnswers int
+
+	mu    sync.Mutex
+	lines []string // SUBJECT SEQUENCE
+}
+
+func (r *recorder) Publish(ctx context.Context, subject string, e event.Event, opts ...events.PublishOption) (events.Ack, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.refuse != nil {
+		if err := r.refuse(subject, e); err != nil {
+			return events.Ack{}, err
+		}
+	}
+	ack, err := r.bus.Publish(ctx, subject, e, opts...)
+	if err != nil {
+		return ack, err
+	}
+	if r.loseAnswers > 0 {
+		r.loseAnswers--
+		return events.Ack{}, context.DeadlineExceeded
+	}
+	r.lines = append(r.lines, subject+" "+sequenceOf(e))
+	return ack, nil
+}
+
+func (r *recorder) all() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]string(nil), r.lines...)
+}
+
+func sequenceOf(e event.Event) string {
+	n, _ := strconv.Atoi(fmt.Sprint(e.Extensions()[events.ExtSequence]))
+	return strconv.Itoa(n)
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func TestNewestFirstThenTheBacklogInOrder(t *testing.T) {
+	t.Parallel()
+	bus := eventstest.NewBus()
+	f := newFixture(t, t.TempDir(), bus)
+	f.options.Sources = []outbox.Source{alpha}
+	for range 5 {
+		f.put(alpha)
+	}
+	f.run()
+	f.waitEmpty()
+	want := []string{
+		"sw.metric.c%2E1.alpha 5",
+		"sw.backfill.c%2E1.alpha 1", "sw.backfill.c%2E1.alpha 2", "sw.backfill.c%2E1.alpha 3", "sw.backfill.c%2E1.alpha 4",
+	}
+	if diff := cmp.Diff(want, f.sent.all()); diff != "" {
+		t.Errorf("sent (-want +got):\n%s", diff)
+	}
+	for _, stream := range []string{events.StreamMetrics, events.StreamBackfill} {
+		for _, m := range bus.Messages(stream) {
+			if _, err := events.Read(m); err != nil {
+				t.Errorf("a reader refuses it: %v", err)
+			}
+		}
+	}
+	if got := valueOf(f.metrics.forwarded.WithLabelValues("alpha", "backfill")); got != 4 {
+		t.Errorf("forwarded counts %v, want 4", got)
+	}
+}
+
+// The backlog waits until all sources are current again.
+func TestAllCurrentBeforeAnyBacklog(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, t.TempDir(), eventstest.NewBus())
+	for range 3 {
+		f.put(alpha)
+		f.put(beta)
+	}
+	f.run()
+	f.waitEmpty()
+	for i, line := range f.sent.all() {
+		if current := strings.HasPrefix(line, "sw.metric."); current != (i < 2) {
+			t.Errorf("sent %v", f.sent.all())
+			break
+		}
+	}
+}
+
+func TestRestartedCollectorBackfillsOnly(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	before := newFixture(t, dir, eventstest.NewBus())
+	before.put(alpha)
+	before.put(alpha)
+	if err := before.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	bus := eventstest.NewBus()
+	f := newFixture(t, dir, bus)
+	f.options.Sources = nil // not even configured any more
+	f.run()
+	f.waitEmpty()
+	if n := len(bus.Messages(events.StreamMetrics)); n != 0 {
+		t.Errorf("%d snapshots from before the restart are on SW_METRICS", n)
+	}
+	if n := len(bus.Messages(events.StreamBackfill)); n != 2 {
+		t.Errorf("%d snapshots on SW_BACKFILL, want 2", n)
+	}
+}
+
+func TestAgeIsOfEachAttempt(t *testing.T) {
+	t.Parallel()
+	bus := eventstest.NewBus()
+	f := newFixture(t, t.TempDir(), bus)
+	var ages []time.Duration
+	f.sent.refuse = func(_ string, e event.Event) error {
+		age, err := events.Age(e)
+		if err != nil {
+			return err
+		}
+		if ages = append(ages, age); len(ages) < 3 {
+			return events.ErrNotFound
+		}
+		return nil
+	}
+	f.put(alpha)
+	f.run()
+	f.waitEmpty()
+	if ages[0] >= ages[1] || ages[1] >= ages[2] {
+		t.Errorf("ages are %v, want them to grow", ages)
+	}
+}
+
+func TestNothingIsTriedWithoutAConnection(t *testing.T) {
+	t.Parallel()
+	bus := eventstest.NewBus()
+	f := newFixture(t, t.TempDir(), bus)
+	f.options.Sources = []outbox.Source{alpha}
+	var mu sync.Mutex
+	connected, asked := false, 0
+	f.options.Connected = func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		asked++
+		return connected
+	}
+	f.put(alpha)
+	f.run()
+	looked := func(n int) func() bool {
+		return func() bool {
+			mu.Lock()
+			defer mu.Unlock()
+			return asked >= n
+		}
+	}
+	eventually(t, "the forwarder looks for a connection", looked(5))
+	last := f.put(alpha)
+	if sent := f.sent.all(); len(sent) != 0 {
+		t.Fatalf("sent without a connection: %v", sent)
+	}
+	mu.Lock()
+	connected = true
+	mu.Unlock()
+	f.waitEmpty()
+	if sent := f.sent.all(); sent[0] != fmt.Sprint("sw.metric.c%2E1.alpha ", last) || len(sent) != 2 {
+		t.Errorf("sent %v", sent)
+	}
+}
+
+func TestDeniedSourceHoldsUpNobody(t *testing.T) {
+	t.Parallel()
+	bus := eventstest.NewBus()
+	f := newFixture(t, t.TempDir(), bus)
+	f.sent.refuse = func(subject string, _ event.Event) error {
+		if strings.HasSuffix(subject, ".alpha") {
+			return fmt.Errorf("publish %s: %w", subject, events.ErrDenied)
+		}
+		return nil
+	}
+	for range 3 {
+		f.put(alpha)
+		f.put(beta)
+	}
+	f.run()
+	eventually(t, "all of beta is sent", func() bool { return len(f.sent.all()) == 3 })
+	if n := f.store.Stats().Depth; n != 3 {
+		t.Errorf("%d snapshots wait, want the 3 of alpha", n)
+	}
+	log := f.log.String()
+	if !strings.Contains(log, "give the user permission") || !strings.Contains(log, "sw.metric.c%2E1.alpha") {
+		t.Errorf("the log does not say what to do: %s", log)
+	}
+	if n := strings.Count(log, "subject=sw.metric"); n != 1 {
+		t.Errorf("the refusal is logged %d times: %s", n, log)
+	}
+	if valueOf(f.metrics.failures.WithLabelValues("alpha", "metric", "Denied")) < patience {
+		t.Error("the refusals are not counted")
+	}
+}
+
+func TestTooLargeIsDropped(t *testing.T) {
+	t.Parallel()
+	bus := eventstest.NewBus()
+	bus.SetMaxPayload(100)
+	f := newFixture(t, t.TempDir(), bus)
+	f.put(alpha)
+	f.run()
+	f.waitEmpty()
+	if valueOf(f.metrics.failures.WithLabelValues("alpha", "metric", "TooLarge")) != 1 || !strings.Contains(f.log.String(), "is dropped") {
+		t.Errorf("dropped silently: %s", f.log.String())
+	}
+}
+
+func TestFullBackfillKeepsTheOutbox(t *testing.T) {
+	t.Parallel()
+	streams := events.Streams()
+	for i := range streams {
+		if streams[i].Name == events.StreamBackfill {
+			streams[i].MaxBytes = 1000 // room for one or two
+		}
+	}
+	bus := eventstest.NewBus(streams...)
+	f := newFixture(t, t.TempDir(), bus)
+	f.options.Sources = []outbox.Source{alpha}
+	for range 6 {
+		f.put(alpha)
+	}
+	f.run()
+	full := f.metrics.failures.WithLabelValues("alpha", "backfill", "Full")
+	var stored []string
+	for len(stored) < 5 {
+		before := valueOf(full)
+		eventually(t, "the stream is full or has all", func() bool {
+			return valueOf(full) > before || f.store.Stats().Depth == 0
+		})
+		if n := len(stored) + len(bus.Messages(events.StreamBackfill)) + f.store.Stats().Depth; n < 5 {
+			t.Fatalf("%d snapshots are accounted for, want 5", n)
+		}
+		for _, m := range bus.Messages(events.StreamBackfill) {
+			stored = append(stored, m.Header.Get("ce-sequence"))
+		}
+		bus.Purge(events.BackfillSubject(alpha.Cluster, alpha.Name))
+	}
+	for i, sequence := range stored {
+		if sequence != fmt.Sprintf("%020d", i+1) {
+			t.Fatalf("stored %v, want 1 to 5", stored)
+		}
+	}
+}
+
+func TestLostAnswerStoresOnce(t *testing.T) {
+	t.Parallel()
+	bus := eventstest.NewBus()
+	f := newFixture(t, t.TempDir(), bus)
+	f.sent.loseAnswers = 2
+	f.put(alpha)
+	f.run()
+	f.waitEmpty()
+	if n := len(bus.Messages(events.StreamMetrics)); n != 1 {
+		t.Errorf("stored %d times", n)
+	}
+}
