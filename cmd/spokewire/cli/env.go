@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
+
+	"github.com/spokewire/spokewire/internal/stack"
 )
 
 func newEnv() *cobra.Command {
-	dir := dataDir()
+	dir := stack.DefaultDataDir()
 	c := &cobra.Command{
 		Use:     "env",
 		Short:   "Print the shell exports of the local stack",
@@ -19,7 +20,7 @@ func newEnv() *cobra.Command {
 		Example: `  eval "$(spokewire env)"`,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			text, err := os.ReadFile(filepath.Join(dir, "env"))
+			text, err := os.ReadFile(stack.EnvFile(dir))
 			if errors.Is(err, fs.ErrNotExist) {
 				return fmt.Errorf("no stack has run in %s: start one with spokewire up, or name its directory with --data", dir)
 			}
@@ -32,13 +33,4 @@ func newEnv() *cobra.Command {
 	}
 	c.Flags().StringVar(&dir, "data", dir, "data directory of the stack")
 	return c
-}
-
-// dataDir is the local stack's default data directory.
-func dataDir() string {
-	state := os.Getenv("XDG_STATE_HOME")
-	if state == "" {
-		state = filepath.Join(os.Getenv("HOME"), ".local", "state")
-	}
-	return filepath.Join(state, "spokewire")
 }

@@ -54,6 +54,7 @@ func runScript(t *testing.T, script string) {
 			"fleet":  s.fleet,
 			"store":  s.store,
 			"bridge": s.bridge,
+			"shows":  shows,
 		},
 	})
 }
@@ -99,19 +100,18 @@ func (s *scripted) store(ts *testscript.TestScript, _ bool, files []string) {
 func (s *scripted) bridge(ts *testscript.TestScript, _ bool, args []string) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	synced := make(chan struct{}, 1)
+	synced := make(chan struct{})
 	go func() {
+		old := true
 		done <- s.bus.Watch(ctx, events.Watch{Stream: events.StreamConfig}, func(u events.Update) error {
-			if u.Kind == events.Synced {
-				select {
-				case synced <- struct{}{}:
-				default:
-				}
+			switch {
+			case u.Kind == events.Synced && old:
+				old = false
+				close(synced)
+			case u.Kind == events.Stored && !old:
+				return s.answer(ctx, u.Message, args[0])
 			}
-			if u.Kind != events.Stored {
-				return nil
-			}
-			return s.answer(ctx, u.Message, args[0])
+			return nil
 		})
 	}()
 	ts.Defer(func() {

@@ -108,7 +108,15 @@ func (w *watching) run(c *cobra.Command) error {
 		err := b.Watch(ctx, watch, func(u events.Update) error { return w.take(c.OutOrStdout(), u) })
 		return w.ended(ctx, err)
 	})
-	return errors.Join(err, w.columns.Flush())
+	return errors.Join(err, w.flush())
+}
+
+// flush writes the rows that wait.
+func (w *watching) flush() error {
+	if w.app.output != outputTable {
+		return nil
+	}
+	return w.columns.Flush()
 }
 
 // ended says whether what ended the watch is what the user asked for.
@@ -141,10 +149,10 @@ func (w *watching) take(out io.Writer, u events.Update) error {
 		w.synced = true
 	case events.Gone, events.Behind:
 	}
-	if w.synced && w.app.output == outputTable {
-		return w.columns.Flush()
+	if !w.synced {
+		return nil
 	}
-	return nil
+	return w.flush()
 }
 
 func (w *watching) show(out io.Writer, m events.Message) error {
