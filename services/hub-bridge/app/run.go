@@ -1,0 +1,202 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	"golang.org/x/sync/errgroup"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+
+	"github.com/spokewire/spokewire/internal/process"
+	"github.com/spokewire/spokewire/pkg/events"
+	"github.com/spokewire/spokewire/services/hub-bridge/internal/decision"
+	"github.com/spokewire/spokewire/services/hub-bridge/internal/kube"
+	"github.com/spokewire/spokewire/services/hub-bridge/internal/native"
+	"github.com/spokewire/spokewire/services/hub-bridge/internal/observe"
+	"github.com/spokewire/spokewire/services/hub-bridge/internal/receipt"
+	"github.com/spokewire/spokewire/services/hub-bridge/internal/request"
+	"github.com/spokewire/spokewire/services/hub-bridge/internal/score"
+	"github.com/spokewire/spokewire/services/hub-bridge/internal/work"
+)
+
+// Bus is what the bridge needs of a bus.
+type Bus interface {
+	events.Publisher
+	events.Getter
+	events.Watcher
+}
+
+// bridge is a bridge in the making: its parts, joined in wire.
+type bridge struct {
+	options  Options
+	config   *rest.Config
+	runtime  process.Runtime
+	bus      Bus
+	hub      *kube.Hub
+	receipts *receipt.Writer
+
+	observer  *observe.Observer
+	decisions *decision.Applier
+	scores    *score.Applier
+	requests  *request.Applier
+}
+
+// RunOn works on a bus that is connected.
+func RunOn(ctx context.Context, bus Bus, o Options, rt process.Runtime) error {
+	if err := o.Validate(); err != nil {
+		return err
+	}
+	config, err := o.config()
+	if err != nil {
+		return err
+	}
+	hub, err := kube.New(config, kube.NewMetrics(rt.Metrics))
+	if err != nil {
+		return err
+	}
+	b := &bridge{options: o, config: config, runtime: rt, bus: bus, hub: hub}
+	if err := b.wire(); err != nil {
+		return err
+	}
+	return b.run(klog.NewContext(ctx, logr.FromSlogHandler(rt.Log.Handler())))
+}
+
+// wire joins the parts: what changes on the hub or the bus goes into the
+// queues of those whom it concerns.
+func (b *bridge) wire() error {
+	o, rt, clock := b.options, b.runtime, events.NewClock(nil)
+	queues := work.NewMetrics(rt.Metrics)
+	queue := func(name string) *work.Queue { return work.NewQueue(name, rt.Log, queues) }
+	tracer := rt.Tracer.Tracer("github.com/spokewire/spokewire/services/hub-bridge")
+	urgent := new(work.Gate)
+	b.receipts = receipt.NewWriter(b.bus, clock, rt.Log, Name, rt.Metrics)
+	b.decisions = decision.NewApplier(decision.Options{
+		Service: Name, Hub: b.hub, Bus: b.bus, Record: b.receipts.Record, Clock: clock, Log: rt.Log, Tracer: tracer, Urgent: urgent,
+	}, queue("decisions"))
+	b.scores = score.NewApplier(score.Options{
+		Service: Name, Hub: b.hub, Bus: b.bus, Record: b.receipts.Record, Clock: clock, Log: rt.Log, Tracer: tracer,
+		Metrics: rt.Metrics, Urgent: urgent, Budget: o.ScoreBudget, Margin: o.ScoreMargin,
+	}, queue("scores"))
+	b.requests = request.NewApplier(request.Options{
+		Service: Name, Hub: b.hub, Bus: b.bus, Record: b.receipts.Record, Clock: clock, Log: rt.Log,
+	}, queue("requests"))
+	ocm := &native.Publisher{Service: Name, Hub: b.hub, Bus: b.bus, Ledger: b.decisions.Ledger, Clock: clock, Log: rt.Log}
+	b.observer = observe.NewObserver(observe.Options{
+		Service: Name, Hub: b.hub, Bus: b.bus, Clock: clock, Log: rt.Log, Metrics: rt.Metrics, All: b.all,
+		After: func(ctx context.Context, s events.Subject, sequence uint64) error {
+			if s.Kind != events.KindPlacementDecision {
+				return nil
+			}
+			return ocm.Publish(ctx, s.Namespace, s.Name, sequence)
+		},
+	}, queue("observe"))
+	rt.Health.Ready("hub", b.hub.Synced)
+	rt.Health.Ready("bus", b.synced)
+	return b.hub.OnChange(b.changed)
+}
+
+// changed tells those whom a change on the hub concerns.
+func (b *bridge) changed(c kube.Change) {
+	b.observer.Changed(c.Kind, c.Namespace, c.Name)
+	switch c.Kind {
+	case events.KindPlacement:
+		b.observer.Changed(events.KindPlacementDecision, c.Namespace, c.Name)
+		b.decisions.Changed(c.Namespace, c.Name)
+		b.requests.Changed(c.Namespace, c.Name)
+	case events.KindPlacementDecision:
+		b.decisions.Changed(c.Namespace, c.Name)
+	case events.KindAddOnScore:
+		b.scores.Changed(c.Namespace, c.Name)
+	case events.KindCluster:
+		if c.Added {
+			b.scores.ClusterAppeared(c.Name)
+		}
+	}
+}
+
+// all names everything that the hub holds.
+func (b *bridge) all(fn func(kind, namespace, name string)) {
+	for _, kind := range []string{
+		events.KindCluster, events.KindClusterSet, events.KindBinding,
+		events.KindPlacement, events.KindPlacementDecision, events.KindAddOnScore,
+	} {
+		for _, c := range b.hub.Names(kind) {
+			fn(c.Kind, c.Namespace, c.Name)
+		}
+	}
+}
+
+func (b *bridge) synced() error {
+	for stream, synced := range map[string]func() bool{
+		events.StreamHub:       b.observer.Ledger.Synced,
+		events.StreamDecisions: b.decisions.Ledger.Synced,
+		events.StreamScores:    b.scores.Ledger.Synced,
+		events.StreamConfig:    b.requests.Ledger.Synced,
+	} {
+		if !synced() {
+			return fmt.Errorf("stream %s is not read yet, or the connection is lost", stream)
+		}
+	}
+	return nil
+}
+
+// run follows hub and bus, and works while this replica leads.
+func (b *bridge) run(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		b.hub.Run(ctx)
+		return ctx.Err()
+	})
+	group.Go(func() error { return b.observer.Ledger.Run(ctx, b.bus, observe.Watch()) })
+	group.Go(func() error { return b.decisions.Ledger.Run(ctx, b.bus, decision.Watch()) })
+	group.Go(func() error { return b.scores.Ledger.Run(ctx, b.bus, score.Watch()) })
+	group.Go(func() error { return b.requests.Ledger.Run(ctx, b.bus, request.Watch()) })
+	group.Go(func() error {
+		if err := b.untilSynced(ctx); err != nil {
+			return err
+		}
+		return lead(ctx, b.options, b.config, b.work)
+	})
+	return group.Wait()
+}
+
+// untilSynced waits for the first full reading of hub and bus. Later gaps
+// are each part's own matter.
+func (b *bridge) untilSynced(ctx context.Context) error {
+	ticker := time.NewTicker(syncPoll)
+	defer ticker.Stop()
+	for errors.Join(b.hub.Synced(), b.synced()) != nil {
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+const syncPoll = 20 * time.Millisecond
+
+// Workers of what is less urgent than decisions.
+const (
+	observeWorkers = 4
+	scoreWorkers   = 4
+	requestWorkers = 2
+)
+
+// work runs the workers until ctx ends.
+func (b *bridge) work(ctx context.Context) {
+	b.runtime.Log.Info("leading", "identity", b.options.Identity)
+	var workers sync.WaitGroup
+	workers.Go(func() { b.receipts.Run(ctx) })
+	workers.Go(func() { b.observer.Run(ctx, observeWorkers) })
+	workers.Go(func() { b.decisions.Run(ctx, b.options.Workers) })
+	workers.Go(func() { b.scores.Run(ctx, scoreWorkers) })
+	workers.Go(func() { b.requests.Run(ctx, requestWorkers) })
+	workers.Wait()
+}

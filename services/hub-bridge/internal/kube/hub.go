@@ -1,0 +1,189 @@
+// Package kube is the bridge's way to the hub's API server: typed clients,
+// informers, and a view of the objects that own writes show in at once.
+package kube
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	clusterclient "open-cluster-management.io/api/client/cluster/clientset/versioned"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/spokewire/spokewire/pkg/events"
+)
+
+// Change says that an object of a kind (events.Kind…) may have changed. For
+// a PlacementDecision the name is that of its Placement.
+type Change struct {
+	Kind, Namespace, Name string
+	// Added is true where the object was not there before.
+	Added bool
+}
+
+// Hub reads and writes the hub's objects.
+type Hub struct {
+	write   clusterclient.Interface
+	metrics *Metrics
+
+	informers  map[string]cache.SharedIndexInformer // by kind
+	placements *overlay[*clusterv1beta1.Placement]
+	pages      *overlay[*clusterv1beta1.PlacementDecision]
+	scores     *overlay[*clusterv1alpha1.AddOnPlacementScore]
+}
+
+// New returns a Hub that reads through informers. The QPS and burst of
+// config hold for reading and for writing each.
+func New(config *rest.Config, metrics *Metrics) (*Hub, error) {
+	read, err := clusterclient.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("hub client: %w", err)
+	}
+	write, err := clusterclient.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("hub client: %w", err)
+	}
+	informers, err := newInformers(read)
+	if err != nil {
+		return nil, err
+	}
+	h := &Hub{
+		write: write, metrics: metrics, informers: informers,
+		placements: newOverlay(func(p *clusterv1beta1.Placement) string { return objectGroup(p) }, time.Now),
+		pages:      newOverlay(pageGroup, time.Now),
+		scores:     newOverlay(func(s *clusterv1alpha1.AddOnPlacementScore) string { return objectGroup(s) }, time.Now),
+	}
+	if err := h.followOverlays(); err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+func objectGroup(o metav1.Object) string { return groupKey(o.GetNamespace(), o.GetName()) }
+
+func groupKey(namespace, name string) string { return namespace + "/" + name }
+
+// followOverlays lets the informers end what they have caught up with.
+func (h *Hub) followOverlays() error {
+	for kind, see := range map[string]func(any, bool){
+		events.KindPlacement:         seeing(h.placements),
+		events.KindPlacementDecision: seeing(h.pages),
+		events.KindAddOnScore:        seeing(h.scores),
+	} {
+		if _, err := h.informers[kind].AddEventHandler(handler(see)); err != nil {
+			return fmt.Errorf("hub informer of %s: %w", kind, err)
+		}
+	}
+	return nil
+}
+
+func seeing[T metav1.Object](o *overlay[T]) func(any, bool) {
+	return func(object any, deleted bool) {
+		t, ok := object.(T)
+		if !ok {
+			return
+		}
+		o.seen(t)
+		if deleted {
+			o.gone(t, t.GetResourceVersion())
+		}
+	}
+}
+
+func handler(fn func(object any, deleted bool)) cache.ResourceEventHandler {
+	return cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(o any) { fn(o, false) },
+		UpdateFunc: func(_, o any) { fn(o, false) },
+		DeleteFunc: func(o any) {
+			if unknown, ok := o.(cache.DeletedFinalStateUnknown); ok {
+				o = unknown.Obj
+			}
+			fn(o, true)
+		},
+	}
+}
+
+// OnChange calls fn with every change of the hub's objects, from several
+// goroutines. fn does not block.
+func (h *Hub) OnChange(fn func(Change)) error {
+	for kind, informer := range h.informers {
+		_, err := informer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
+			AddFunc: func(o any, _ bool) { h.changed(kind, o, true, fn) },
+			UpdateFunc: func(old, o any) {
+				if kind == events.KindPlacementDecision { // it may have had another label
+					h.changed(kind, old, false, fn)
+				}
+				h.changed(kind, o, false, fn)
+			},
+			DeleteFunc: func(o any) {
+				if unknown, ok := o.(cache.DeletedFinalStateUnknown); ok {
+					o = unknown.Obj
+				}
+				h.changed(kind, o, false, fn)
+			},
+		})
+		if err != nil {
+			return fmt.Errorf("hub informer of %s: %w", kind, err)
+		}
+	}
+	return nil
+}
+
+func (h *Hub) changed(kind string, object any, added bool, fn func(Change)) {
+	h.metrics.seen.WithLabelValues(kind).Inc()
+	for _, c := range changes(kind, object, added) {
+		fn(c)
+	}
+}
+
+func changes(kind string, object any, added bool) []Change {
+	o, ok := object.(metav1.Object)
+	if !ok {
+		return nil
+	}
+	c := Change{Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName(), Added: added}
+	page, ok := object.(*clusterv1beta1.PlacementDecision)
+	if !ok {
+		return []Change{c}
+	}
+	var out []Change
+	for _, name := range placementsOf(page) {
+		c.Name = name
+		out = append(out, c)
+	}
+	return out
+}
+
+// Run keeps the caches until ctx ends.
+func (h *Hub) Run(ctx context.Context) {
+	for _, informer := range h.informers {
+		go informer.RunWithContext(ctx)
+	}
+	ticker := time.NewTicker(overlayFor)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			h.placements.sweep()
+			h.pages.sweep()
+			h.scores.sweep()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Synced returns nil once every cache holds what the hub holds, else an
+// error that names one which does not.
+func (h *Hub) Synced() error {
+	for kind, informer := range h.informers {
+		if !informer.HasSynced() {
+			return fmt.Errorf("the hub's objects of kind %s are not read yet", kind)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,138 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/spokewire/spokewire/pkg/events"
+)
+
+// callTimeout bounds one call of the API server.
+const callTimeout = 10 * time.Second
+
+// Verbs, as they stand in the metrics.
+const (
+	verbCreate = "create"
+	verbUpdate = "update"
+	verbStatus = "update-status"
+	verbDelete = "delete"
+)
+
+// write makes one call and takes note of its result.
+func write[T metav1.Object](ctx context.Context, h *Hub, o *overlay[T], kind, verb string, object T, call func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	start := time.Now()
+	written, err := call(ctx)
+	h.metrics.wrote(kind, verb, start, err)
+	if err != nil {
+		return object, fmt.Errorf("%s %s %s/%s: %w", verb, kind, object.GetNamespace(), object.GetName(), err)
+	}
+	o.put(written)
+	return written, nil
+}
+
+// remove deletes object if it still is what it was when it was read. One
+// that is gone already is no error.
+func remove[T metav1.Object](ctx context.Context, h *Hub, o *overlay[T], kind string, object T, call func(context.Context, string, metav1.DeleteOptions) error) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	uid, version := object.GetUID(), object.GetResourceVersion()
+	start := time.Now()
+	err := call(ctx, object.GetName(), metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid, ResourceVersion: &version}})
+	h.metrics.wrote(kind, verbDelete, start, err)
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("delete %s %s/%s: %w", kind, object.GetNamespace(), object.GetName(), err)
+	}
+	o.gone(object, version)
+	return nil
+}
+
+// CreatePage creates a PlacementDecision; its status is not taken.
+func (h *Hub) CreatePage(ctx context.Context, page *clusterv1beta1.PlacementDecision) (*clusterv1beta1.PlacementDecision, error) {
+	return write(ctx, h, h.pages, events.KindPlacementDecision, verbCreate, page, func(ctx context.Context) (*clusterv1beta1.PlacementDecision, error) {
+		return h.write.ClusterV1beta1().PlacementDecisions(page.Namespace).Create(ctx, page, metav1.CreateOptions{})
+	})
+}
+
+// UpdatePage writes the metadata of a PlacementDecision.
+func (h *Hub) UpdatePage(ctx context.Context, page *clusterv1beta1.PlacementDecision) (*clusterv1beta1.PlacementDecision, error) {
+	return write(ctx, h, h.pages, events.KindPlacementDecision, verbUpdate, page, func(ctx context.Context) (*clusterv1beta1.PlacementDecision, error) {
+		return h.write.ClusterV1beta1().PlacementDecisions(page.Namespace).Update(ctx, page, metav1.UpdateOptions{})
+	})
+}
+
+// UpdatePageStatus writes the decisions of a PlacementDecision.
+func (h *Hub) UpdatePageStatus(ctx context.Context, page *clusterv1beta1.PlacementDecision) (*clusterv1beta1.PlacementDecision, error) {
+	return write(ctx, h, h.pages, events.KindPlacementDecision, verbStatus, page, func(ctx context.Context) (*clusterv1beta1.PlacementDecision, error) {
+		return h.write.ClusterV1beta1().PlacementDecisions(page.Namespace).UpdateStatus(ctx, page, metav1.UpdateOptions{})
+	})
+}
+
+// DeletePage deletes a PlacementDecision.
+func (h *Hub) DeletePage(ctx context.Context, page *clusterv1beta1.PlacementDecision) error {
+	return remove(ctx, h, h.pages, events.KindPlacementDecision, page, h.write.ClusterV1beta1().PlacementDecisions(page.Namespace).Delete)
+}
+
+// CreatePlacement creates a Placement.
+func (h *Hub) CreatePlacement(ctx context.Context, p *clusterv1beta1.Placement) (*clusterv1beta1.Placement, error) {
+	return write(ctx, h, h.placements, events.KindPlacement, verbCreate, p, func(ctx context.Context) (*clusterv1beta1.Placement, error) {
+		return h.write.ClusterV1beta1().Placements(p.Namespace).Create(ctx, p, metav1.CreateOptions{})
+	})
+}
+
+// UpdatePlacement writes the metadata and spec of a Placement.
+func (h *Hub) UpdatePlacement(ctx context.Context, p *clusterv1beta1.Placement) (*clusterv1beta1.Placement, error) {
+	return write(ctx, h, h.placements, events.KindPlacement, verbUpdate, p, func(ctx context.Context) (*clusterv1beta1.Placement, error) {
+		return h.write.ClusterV1beta1().Placements(p.Namespace).Update(ctx, p, metav1.UpdateOptions{})
+	})
+}
+
+// TryPlacement returns what UpdatePlacement would make of p, and writes
+// nothing.
+func (h *Hub) TryPlacement(ctx context.Context, p *clusterv1beta1.Placement) (*clusterv1beta1.Placement, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	tried, err := h.write.ClusterV1beta1().Placements(p.Namespace).Update(ctx, p, metav1.UpdateOptions{DryRun: []string{metav1.DryRunAll}})
+	if err != nil {
+		return nil, fmt.Errorf("try to update placement %s/%s: %w", p.Namespace, p.Name, err)
+	}
+	return tried, nil
+}
+
+// UpdatePlacementStatus writes the status of a Placement.
+func (h *Hub) UpdatePlacementStatus(ctx context.Context, p *clusterv1beta1.Placement) (*clusterv1beta1.Placement, error) {
+	return write(ctx, h, h.placements, events.KindPlacement, verbStatus, p, func(ctx context.Context) (*clusterv1beta1.Placement, error) {
+		return h.write.ClusterV1beta1().Placements(p.Namespace).UpdateStatus(ctx, p, metav1.UpdateOptions{})
+	})
+}
+
+// DeletePlacement deletes a Placement.
+func (h *Hub) DeletePlacement(ctx context.Context, p *clusterv1beta1.Placement) error {
+	return remove(ctx, h, h.placements, events.KindPlacement, p, h.write.ClusterV1beta1().Placements(p.Namespace).Delete)
+}
+
+// CreateScore creates an AddOnPlacementScore; its status is not taken.
+func (h *Hub) CreateScore(ctx context.Context, s *clusterv1alpha1.AddOnPlacementScore) (*clusterv1alpha1.AddOnPlacementScore, error) {
+	return write(ctx, h, h.scores, events.KindAddOnScore, verbCreate, s, func(ctx context.Context) (*clusterv1alpha1.AddOnPlacementScore, error) {
+		return h.write.ClusterV1alpha1().AddOnPlacementScores(s.Namespace).Create(ctx, s, metav1.CreateOptions{})
+	})
+}
+
+// UpdateScoreStatus writes the scores of an AddOnPlacementScore.
+func (h *Hub) UpdateScoreStatus(ctx context.Context, s *clusterv1alpha1.AddOnPlacementScore) (*clusterv1alpha1.AddOnPlacementScore, error) {
+	return write(ctx, h, h.scores, events.KindAddOnScore, verbStatus, s, func(ctx context.Context) (*clusterv1alpha1.AddOnPlacementScore, error) {
+		return h.write.ClusterV1alpha1().AddOnPlacementScores(s.Namespace).UpdateStatus(ctx, s, metav1.UpdateOptions{})
+	})
+}
+
+// DeleteScore deletes an AddOnPlacementScore.
+func (h *Hub) DeleteScore(ctx context.Context, s *clusterv1alpha1.AddOnPlacementScore) error {
+	return remove(ctx, h, h.scores, events.KindAddOnScore, s, h.write.ClusterV1alpha1().AddOnPlacementScores(s.Namespace).Delete)
+}
