@@ -180,8 +180,12 @@ accounts { ALL { jetstream: enabled, users: [
 ]}}`, t.TempDir()))
 }
 
+func sharedURL(url, user string) string {
+	return strings.Replace(url, "nats://", "nats://"+user+":x@", 1)
+}
+
 func dialShared(t *testing.T, url, user string) *client {
-	return dialURL(t, strings.Replace(url, "nats://", "nats://"+user+":x@", 1), access.InboxPrefix(user))
+	return dialURL(t, sharedURL(url, user), access.InboxPrefix(user))
 }
 
 func TestOneSharedAccountFallsToTheAttacks(t *testing.T) {
@@ -201,7 +205,7 @@ func TestOneSharedAccountFallsToTheAttacks(t *testing.T) {
 			t.Parallel()
 			url := sharedAccount(t)
 			admin := dialShared(t, url, "admin")
-			createStreams(t, admin)
+			createStreams(t, sharedURL(url, "admin"), "admin")
 			if _, err := admin.SubscribeSync(victim()); err != nil {
 				t.Fatal(err)
 			}

@@ -16,20 +16,13 @@ const (
 	mirrorDeliver = "mirror.read"
 )
 
-// Mirror declares the copy in READ of a stream of HUB.
-type Mirror struct {
-	// Stream is the declaration of the original, and the mirror's name.
-	Stream events.Stream
-	// APIPrefix and DeliverPrefix are how READ reaches HUB's JetStream.
-	APIPrefix, DeliverPrefix string
-}
-
-// Mirrors returns the mirrors that READ holds.
-func Mirrors() []Mirror {
-	var list []Mirror
+// Mirrors returns the mirrors that READ holds. Its admin creates them, once
+// the streams are there.
+func Mirrors() []events.Mirror {
+	var list []events.Mirror
 	for _, s := range events.Streams() {
 		if slices.Contains(mirrored(), s.Name) {
-			list = append(list, Mirror{Stream: s, APIPrefix: hubAPI, DeliverPrefix: mirrorDeliver})
+			list = append(list, events.Mirror{Stream: s, APIPrefix: hubAPI, DeliverPrefix: mirrorDeliver})
 		}
 	}
 	return list
@@ -43,12 +36,14 @@ type call struct {
 	stream  bool // answered by several messages
 }
 
-// readerCalls is all that a reader of a mirror may ask: what an ordered
-// consumer and `nats sub --stream` need. Its durable consumers would be
-// everybody's, so their acknowledgements are not among it.
+// readerCalls is all that a reader of a mirror may ask: what package
+// jetstream, an ordered consumer of nats.go and `nats sub --stream` need. A
+// durable consumer would be everybody's, so acknowledgements are not among
+// it.
 func readerCalls(stream string) []call {
 	return []call{
 		{subject: "STREAM.INFO." + stream},
+		{subject: "STREAM.MSG.GET." + stream},
 		{subject: "CONSUMER.CREATE." + stream + ".>"},
 		{subject: "CONSUMER.MSG.NEXT." + stream + ".*", stream: true},
 		{subject: "CONSUMER.DELETE." + stream + ".*"},

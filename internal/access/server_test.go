@@ -14,6 +14,7 @@ import (
 
 	"github.com/spokewire/spokewire/internal/access"
 	"github.com/spokewire/spokewire/pkg/events"
+	bus "github.com/spokewire/spokewire/pkg/events/jetstream"
 )
 
 const patience = 10 * time.Second
@@ -52,8 +53,13 @@ func startHub(t *testing.T) *hub {
 		t.Fatal(err)
 	}
 	h := &hub{url: startServer(t, config), passwords: passwords}
-	createStreams(t, h.dial(t, access.Admin, access.Admin))
-	createMirrors(t, h.dial(t, access.ReadAdmin, access.ReadAdmin))
+	createStreams(t, h.urlOf(t, access.Admin), access.Admin)
+	readAdmin := connect(t, h.urlOf(t, access.ReadAdmin), access.ReadAdmin)
+	for range 2 { // the second time they are in place
+		if err := readAdmin.EnsureMirrors(within(t), access.Mirrors()); err != nil {
+			t.Fatal(err)
+		}
+	}
 	return h
 }
 
@@ -83,11 +89,16 @@ func startServer(t *testing.T, config string) string {
 // dial connects as user with the inbox prefix of name.
 func (h *hub) dial(t *testing.T, user, name string) *client {
 	t.Helper()
+	return dialURL(t, h.urlOf(t, user), access.InboxPrefix(name))
+}
+
+func (h *hub) urlOf(t *testing.T, user string) string {
+	t.Helper()
 	url, err := h.passwords.URL(h.url, user)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return dialURL(t, url, access.InboxPrefix(name))
+	return url
 }
 
 func (h *hub) spoke(t *testing.T, cluster string) *client {
@@ -188,33 +199,21 @@ func within(t *testing.T) context.Context {
 	return ctx
 }
 
-func createStreams(t *testing.T, admin *client) {
+func createStreams(t *testing.T, url, user string) {
 	t.Helper()
-	for _, s := range events.Streams() {
-		if _, err := admin.js.CreateStream(within(t), streamConfig(s)); err != nil {
-			t.Fatalf("stream %s: %v", s.Name, err)
-		}
+	if err := connect(t, url, user).EnsureStreams(within(t), events.Streams()); err != nil {
+		t.Fatal(err)
 	}
 }
 
-func streamConfig(s events.Stream) jetstream.StreamConfig {
-	return jetstream.StreamConfig{
-		Name: s.Name, Subjects: s.Subjects, MaxMsgsPerSubject: s.PerSubject, MaxAge: s.MaxAge, MaxBytes: s.MaxBytes,
-		MaxMsgSize: -1, Duplicates: events.DedupeWindow, AllowDirect: !s.Ingest, AllowRollup: !s.Ingest, AllowMsgTTL: !s.Ingest,
-	}
-}
-
-func createMirrors(t *testing.T, admin *client) {
+// connect returns a bus as the services have it. Its patience with a server
+// that does not answer is short.
+func connect(t *testing.T, url, name string) *bus.Bus {
 	t.Helper()
-	for _, m := range access.Mirrors() {
-		config := streamConfig(m.Stream)
-		config.Subjects, config.Duplicates = nil, 0
-		config.Mirror = &jetstream.StreamSource{
-			Name:     m.Stream.Name,
-			External: &jetstream.ExternalStream{APIPrefix: m.APIPrefix, DeliverPrefix: m.DeliverPrefix},
-		}
-		if _, err := admin.js.CreateStream(within(t), config); err != nil {
-			t.Fatalf("mirror %s: %v", m.Stream.Name, err)
-		}
+	b, err := bus.Connect(within(t), bus.Options{URL: url, InboxPrefix: access.InboxPrefix(name), AckWait: time.Second})
+	if err != nil {
+		t.Fatal(err)
 	}
+	t.Cleanup(b.Close)
+	return b
 }

@@ -46,9 +46,9 @@ func serviceUser(name string) User {
 	r := services[name]
 	publish := slices.Clone(r.publishes)
 	publish = append(publish, "sw."+events.FamilyDead+"."+events.EncodeToken(name)+".*")
-	publish = append(publish, apiPrefix+"INFO")
-	// A compare-and-set that was answered by silence is settled by reading
-	// the stream's leader.
+	// A compare-and-set that was answered by silence is settled by asking
+	// which stream has the subject, and its leader for the last event.
+	publish = append(publish, apiPrefix+"STREAM.NAMES")
 	publish = append(publish, lookAPI(events.StreamDead)...)
 	for _, stream := range r.reads {
 		publish = append(publish, lookAPI(stream)...)
