@@ -130,7 +130,7 @@ func (s *Source) store(ctx context.Context, taken time.Time, snapshot sample.Sna
 		return err
 	}
 	e.SetExtension(events.ExtPartitionKey, s.Source.Cluster)
-	inject(ctx, &e)
+	events.Inject(ctx, &e)
 	sequence, err := s.Outbox.Put(s.Source, taken, e)
 	if err != nil {
 		s.Metrics.lost(s.Source.Name)
