@@ -101,6 +101,7 @@ func TestOperatorReadsEveryStream(t *testing.T) {
 	operator := h.dial(t, access.Operator, access.Operator)
 	operator.store(events.MetricSubject("c1", "mine"))
 	operator.store(events.ConfigSubject(events.KindScorer, "", "gpu"))
+	operator.store(events.ScoreSubject("c1", "mine"))
 	for _, stream := range []string{events.StreamMetrics, events.StreamConfig} {
 		if _, err := first(t, operator.js, stream); err != nil {
 			t.Errorf("read %s: %v", stream, err)
@@ -111,7 +112,7 @@ func TestOperatorReadsEveryStream(t *testing.T) {
 			t.Errorf("read %s: %v", s.Name, err)
 		}
 	}
-	for _, family := range []string{"hub.cluster._", "score.c1", "decision.placement.default", "receipt.placement.default", "dead.scorer"} {
+	for _, family := range []string{"hub.cluster._", "decision.placement.default", "receipt.placement.default", "dead.scorer"} {
 		operator.mustDenyPublish("sw." + family + ".x")
 	}
 }

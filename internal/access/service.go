@@ -20,13 +20,17 @@ type rights struct {
 	publishes []string
 	// reads are streams that it watches or works on.
 	reads []string
+	// looksUp are further streams of which it reads single messages, beside
+	// the dead letters: a publish may have to ask what is there.
+	looksUp []string
 }
 
 // services is the one place that says which service may do what.
 var services = map[string]rights{
 	HubBridge: {
 		publishes: []string{"sw.hub.*.*.*", "sw.receipt.*.*.*", "sw.decision.placement.*.*"},
-		reads:     []string{events.StreamHub, events.StreamScores, events.StreamConfig, events.StreamDecisions, events.StreamReceipts},
+		reads:     []string{events.StreamHub, events.StreamScores, events.StreamConfig, events.StreamDecisions},
+		looksUp:   []string{events.StreamReceipts},
 	},
 	Scorer: {
 		publishes: []string{"sw.score.*.*"},
@@ -34,7 +38,7 @@ var services = map[string]rights{
 	},
 	PlacementWriter: {
 		publishes: []string{"sw.decision.placement.*.*"},
-		reads:     []string{events.StreamHub, events.StreamScores, events.StreamConfig, events.StreamDecisions},
+		reads:     []string{events.StreamHub, events.StreamScores, events.StreamDecisions},
 	},
 }
 
@@ -49,7 +53,9 @@ func serviceUser(name string) User {
 	// A compare-and-set that was answered by silence is settled by asking
 	// which stream has the subject, and its leader for the last event.
 	publish = append(publish, apiPrefix+"STREAM.NAMES")
-	publish = append(publish, lookAPI(events.StreamDead)...)
+	for _, stream := range append([]string{events.StreamDead}, r.looksUp...) {
+		publish = append(publish, lookAPI(stream)...)
+	}
 	for _, stream := range r.reads {
 		publish = append(publish, lookAPI(stream)...)
 		publish = append(publish, consumeAPI(stream)...)

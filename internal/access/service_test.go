@@ -31,7 +31,7 @@ func TestServicesPublishAndReadTheirOwn(t *testing.T) {
 	for name, tc := range map[string]struct{ publishes, reads []string }{
 		access.HubBridge: {
 			publishes: []string{events.StreamHub, events.StreamReceipts, events.StreamDecisions, events.StreamDead},
-			reads:     []string{events.StreamHub, events.StreamScores, events.StreamConfig, events.StreamDecisions, events.StreamReceipts},
+			reads:     []string{events.StreamHub, events.StreamScores, events.StreamConfig, events.StreamDecisions},
 		},
 		access.Scorer: {
 			publishes: []string{events.StreamScores, events.StreamDead},
@@ -39,7 +39,7 @@ func TestServicesPublishAndReadTheirOwn(t *testing.T) {
 		},
 		access.PlacementWriter: {
 			publishes: []string{events.StreamDecisions, events.StreamDead},
-			reads:     []string{events.StreamHub, events.StreamScores, events.StreamConfig, events.StreamDecisions},
+			reads:     []string{events.StreamHub, events.StreamScores, events.StreamDecisions},
 		},
 	} {
 		c := h.dial(t, name, name)
