@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/client-go/rest"
@@ -31,13 +32,28 @@ const patience = 20 * time.Second
 // env is one test's bus, namespace and bridge.
 type env struct {
 	t       *testing.T
-	bus     *eventstest.Bus
+	bus     bus
 	hub     clusterclient.Interface // as admin
 	ns      string
 	calls   *calls
 	runtime process.Runtime
+	tracer  trace.TracerProvider // set before run, or nil
 	options app.Options
 	stop    func()
+}
+
+// bus is what the tests and the bridge need of one.
+type bus interface {
+	app.Bus
+}
+
+// memory returns the bus in memory that a test runs on by default.
+func (e *env) memory() *eventstest.Bus {
+	b, ok := e.bus.(*eventstest.Bus)
+	if !ok {
+		e.t.Fatal("the test does not run on a bus in memory")
+	}
+	return b
 }
 
 // start runs a bridge on a namespace and a bus of its own.
@@ -77,6 +93,9 @@ func (e *env) run() {
 	ctx, cancel := context.WithCancel(e.t.Context())
 	done := make(chan error, 1)
 	e.runtime = process.TestRuntime(e.t)
+	if e.tracer != nil {
+		e.runtime.Tracer = e.tracer
+	}
 	go func() { done <- app.RunOn(ctx, e.bus, e.options, e.runtime) }()
 	stopped := false
 	e.stop = func() {
@@ -89,7 +108,12 @@ func (e *env) run() {
 			e.t.Errorf("the bridge ended with %v", err)
 		}
 	}
-	e.t.Cleanup(e.stop)
+	e.t.Cleanup(func() {
+		e.stop()
+		if len(e.calls.forbidden) > 0 {
+			e.t.Errorf("the shipped roles do not allow %v", e.calls.forbidden)
+		}
+	})
 	eventually(e.t, "the bridge is ready", func() error {
 		select {
 		case err := <-done:

@@ -104,25 +104,33 @@ func admin() clusterclient.Interface { return clusterclient.NewForConfigOrDie(th
 type calls struct {
 	next http.RoundTripper
 
-	mu     sync.Mutex
-	writes []string
-	answer func(*http.Request) *http.Response
+	mu        sync.Mutex
+	writes    []string
+	forbidden []string // what the ClusterRole does not allow
+	answer    func(*http.Request) *http.Response
 }
 
 func (c *calls) RoundTrip(r *http.Request) (*http.Response, error) {
 	write := r.Method != http.MethodGet && strings.Contains(r.URL.Path, "/cluster.open-cluster-management.io/") && r.URL.Query().Get("dryRun") == ""
 	c.mu.Lock()
-	answer := c.answer
 	if write {
 		c.writes = append(c.writes, r.Method+" "+r.URL.Path)
 	}
+	var answer *http.Response
+	if c.answer != nil {
+		answer = c.answer(r)
+	}
 	c.mu.Unlock()
 	if answer != nil {
-		if response := answer(r); response != nil {
-			return response, nil
-		}
+		return answer, nil
 	}
-	return c.next.RoundTrip(r)
+	response, err := c.next.RoundTrip(r)
+	if err == nil && response.StatusCode == http.StatusForbidden {
+		c.mu.Lock()
+		c.forbidden = append(c.forbidden, r.Method+" "+r.URL.Path)
+		c.mu.Unlock()
+	}
+	return response, err
 }
 
 // take returns the writes since the last call.
