@@ -52,10 +52,6 @@ func (f *Fleet) Observe(stream string, sequence uint64) {
 	f.basis[stream] = max(f.basis[stream], sequence)
 }
 
-// Forget drops the position of stream, for when it is read again from the
-// start: a restored store has lower numbers.
-func (f *Fleet) Forget(stream string) { delete(f.basis, stream) }
-
 // Basis returns a copy of the stream positions that the fleet rests on.
 func (f *Fleet) Basis() map[string]uint64 { return maps.Clone(f.basis) }
 

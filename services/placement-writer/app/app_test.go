@@ -1,0 +1,40 @@
+package app
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestValidate(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		change    func(*Options)
+		wantError string
+	}{
+		"sound":             {func(*Options) {}, ""},
+		"no server":         {func(o *Options) { o.Bus.URL = "" }, "NATS_URL"},
+		"nothing in flight": {func(o *Options) { o.MaxInFlight = 0 }, "--max-in-flight is 0"},
+		"too much":          {func(o *Options) { o.MaxInFlight = 5000 }, "--max-in-flight is 5000"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := DefaultOptions()
+			o.Bus.URL = "nats://127.0.0.1:4222"
+			tt.change(&o)
+			err := o.Validate()
+			if (err == nil) != (tt.wantError == "") || err != nil && !strings.Contains(err.Error(), tt.wantError) {
+				t.Fatalf("Validate = %v, want %q", err, tt.wantError)
+			}
+		})
+	}
+}
+
+func TestCommandHasItsFlags(t *testing.T) {
+	t.Parallel()
+	c := Command()
+	for _, name := range []string{"nats-url", "max-in-flight", "listen", "log-level"} {
+		if c.Flags().Lookup(name) == nil {
+			t.Errorf("there is no flag --%s", name)
+		}
+	}
+}

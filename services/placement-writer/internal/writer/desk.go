@@ -1,0 +1,142 @@
+package writer
+
+import (
+	"time"
+
+	"github.com/spokewire/spokewire/internal/placement"
+	"github.com/spokewire/spokewire/pkg/schemas"
+)
+
+// desk is all that is known of one Placement.
+type desk struct {
+	key placement.Key
+
+	// From the hub: the object, where it is there and its spec makes sense;
+	// the tombstone, where it was deleted; and what its PlacementDecisions say.
+	object   *placement.Placement
+	position uint64 // of the object in SW_HUB
+	deleted  *schemas.Deleted
+	observed *schemas.ObservedDecision
+
+	// From the log: the last decision, nil where there is none or its
+	// tombstone. acked is the highest sequence that this replica was told of
+	// as its own, so that an older one that is still on its way changes
+	// nothing.
+	decision *schemas.PlacementDecision
+	sequence uint64
+	acked    uint64
+
+	ranking *placement.Ranking // nil until first needed
+
+	queued    bool
+	due       bool // something happened that may move it, not only its own decision
+	reporting bool // it is time to publish what changed of its scores
+	inFlight  bool
+	triggers  map[string]trigger // what happened, by cluster ("" for the rest)
+	// Server times, zero for never: when time moves the Placement or a try is
+	// made again, and when scores alone may be published.
+	wake, report time.Time
+	failures     int
+}
+
+// direct reports whether it is ours to decide.
+func (d *desk) direct() bool {
+	return d.object != nil && d.object.Object.Direct && !d.object.Object.Deleting
+}
+
+// ours reports whether the last decision in the log is one that this service
+// makes.
+func (d *desk) ours() bool {
+	return d.decision != nil && d.decision.Scheduler == placement.SchedulerSpokewire && d.decision.Mode == schemas.ModeDirect
+}
+
+// mourns reports whether the decision has outlived its Placement.
+func (d *desk) mourns() bool {
+	return d.object == nil && d.deleted != nil && d.ours() &&
+		(d.deleted.UID == "" || d.deleted.UID == d.decision.Placement.UID)
+}
+
+// idle reports whether there is no reason to keep the desk. A tombstone is
+// one: the decision that it ends may not have been read yet.
+func (d *desk) idle() bool {
+	return d.object == nil && d.deleted == nil && d.observed == nil && d.decision == nil && !d.inFlight && !d.queued
+}
+
+// prior is what the Placement has selected so far, whoever decided it.
+func (d *desk) prior() *placement.Prior {
+	uid := d.object.Object.UID
+	switch {
+	case d.decision != nil && d.decision.Placement.UID == uid:
+		return &placement.Prior{Decision: d.decision, Sequence: d.sequence}
+	case d.observed != nil && d.observed.Placement.UID == uid && len(d.observed.Clusters) > 0:
+		return placement.PriorOf(d.observed)
+	}
+	return nil
+}
+
+// selected returns the names of the clusters that count for Balance.
+func (d *desk) selected() []string {
+	switch {
+	case d.decision != nil && d.object != nil && d.object.Object.Direct:
+		return placement.SelectedNames(d.decision)
+	case d.observed != nil:
+		names := make([]string, len(d.observed.Clusters))
+		for i, c := range d.observed.Clusters {
+			names[i] = c.Name
+		}
+		return names
+	case d.decision != nil && d.deleted == nil && d.decision.Mode != schemas.ModeShadow:
+		return placement.SelectedNames(d.decision)
+	}
+	return nil
+}
+
+// desk returns the desk of k, a new one if it has none.
+func (w *Writer) desk(k placement.Key) *desk {
+	d := w.desks[k]
+	if d == nil {
+		d = &desk{key: k, triggers: map[string]trigger{}}
+		w.desks[k] = d
+	}
+	return d
+}
+
+// settled brings what others read of the desk up to date.
+func (w *Writer) settled(d *desk) {
+	if names := d.selected(); names != nil {
+		w.fleet.SetDecision(d.key, names)
+	} else {
+		w.fleet.DeleteDecision(d.key)
+	}
+	if d.idle() {
+		delete(w.desks, d.key)
+	}
+}
+
+// setObject replaces the Placement; nil means that it is gone.
+func (w *Writer) setObject(d *desk, p *placement.Placement) {
+	if d.object != nil {
+		for _, resource := range d.object.Resources() {
+			delete(w.users[resource], d)
+		}
+	}
+	d.object, d.ranking, d.wake, d.report = p, nil, time.Time{}, time.Time{}
+	if p == nil || !p.Object.Direct {
+		return
+	}
+	for _, resource := range p.Resources() {
+		if w.users[resource] == nil {
+			w.users[resource] = map[*desk]struct{}{}
+		}
+		w.users[resource][d] = struct{}{}
+	}
+}
+
+// setDecision takes the last event of the Placement's decision subject.
+func (w *Writer) setDecision(d *desk, decision *schemas.PlacementDecision, sequence uint64) {
+	d.decision, d.sequence = decision, sequence
+	if d.ranking != nil {
+		d.ranking.SetPrior(d.prior())
+	}
+	w.settled(d)
+}

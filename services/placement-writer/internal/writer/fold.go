@@ -1,0 +1,216 @@
+package writer
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/spokewire/spokewire/internal/placement"
+	"github.com/spokewire/spokewire/pkg/events"
+	"github.com/spokewire/spokewire/pkg/schemas"
+)
+
+// positions is how far the streams are folded, by what depends on it.
+type positions struct {
+	fleet  uint64            // SW_HUB: clusters, sets, bindings
+	scores map[string]uint64 // SW_SCORES, by scorer
+	addOns map[string]uint64 // SW_HUB, by AddOnPlacementScore name
+}
+
+func newPositions() positions {
+	return positions{scores: map[string]uint64{}, addOns: map[string]uint64{}}
+}
+
+// fold takes one update into the snapshot. A message that makes no sense is
+// buried and leaves what was known before it.
+func (w *Writer) fold(u events.Update) {
+	switch u.Kind {
+	case events.Behind:
+		w.forgetAcks(u.Message.Stream)
+		return
+	case events.Gone:
+		w.gone(u.Message.Subject)
+		return
+	case events.Synced:
+		return
+	}
+	w.telemetry.folded.WithLabelValues(u.Message.Stream).Inc()
+	received, err := events.Read(u.Message)
+	if err == nil {
+		err = w.foldReceived(&received)
+	}
+	if u.Message.Stream != events.StreamDecisions {
+		w.fleet.Observe(u.Message.Stream, u.Message.Sequence)
+	}
+	if err != nil {
+		w.burials.add(u.Message, err)
+	}
+}
+
+func (w *Writer) foldReceived(r *events.Received) error {
+	sequence, t := r.Message.Sequence, triggerOf(r)
+	switch p := r.Payload.(type) {
+	case *schemas.Cluster:
+		w.seen.fleet = max(w.seen.fleet, sequence)
+		if w.fleet.SetCluster(p) {
+			w.markAll(p.Name, t)
+		}
+	case *schemas.ClusterSet:
+		w.seen.fleet = max(w.seen.fleet, sequence)
+		if err := w.fleet.SetClusterSet(p); err != nil {
+			return badInput("BadClusterSet", err)
+		}
+		w.markAll("", t)
+	case *schemas.Binding:
+		w.seen.fleet = max(w.seen.fleet, sequence)
+		w.fleet.SetBinding(p)
+		w.markNamespace(p.Namespace, t)
+	case *schemas.Placement:
+		return w.foldPlacement(p, sequence, t)
+	case *schemas.ObservedDecision:
+		d := w.desk(placement.Key{Namespace: p.Placement.Namespace, Name: p.Placement.Name})
+		d.observed = p
+		w.settled(d)
+	case *schemas.PlacementDecision:
+		w.follow(w.desk(placement.Key{Namespace: p.Placement.Namespace, Name: p.Placement.Name}), p, sequence)
+	case *schemas.Score, *schemas.AddOnScore:
+		w.foldScore(r, t)
+	case *schemas.Deleted:
+		w.foldDeleted(r, p, t)
+	default:
+		return &events.BadInput{Reason: "WrongType", Field: "type", Err: fmt.Errorf("%s: type %q is none that decisions rest on", r.Message.Subject, r.Event.Type())}
+	}
+	return nil
+}
+
+func badInput(reason string, err error) error {
+	bad := &events.BadInput{Reason: reason, Err: err}
+	var field *schemas.FieldError
+	if errors.As(err, &field) {
+		bad.Field = field.Field
+	}
+	return bad
+}
+
+func (w *Writer) foldPlacement(p *schemas.Placement, sequence uint64, t trigger) error {
+	d := w.desk(placement.Key{Namespace: p.Namespace, Name: p.Name})
+	if d.object != nil && reflect.DeepEqual(d.object.Object, *p) {
+		d.position = sequence
+		return nil
+	}
+	parsed, err := placement.Parse(*p)
+	if err != nil {
+		if d.object != nil && d.object.Object.UID != p.UID {
+			w.setObject(d, nil)
+		}
+		w.settled(d)
+		return badInput("BadPlacement", err)
+	}
+	d.deleted, d.position = nil, sequence
+	w.setObject(d, parsed)
+	w.settled(d)
+	w.mark(d, "", t)
+	return nil
+}
+
+func (w *Writer) foldScore(r *events.Received, t trigger) {
+	now := w.clock.Now()
+	switch p := r.Payload.(type) {
+	case *schemas.Score:
+		w.seen.scores[p.Scorer] = max(w.seen.scores[p.Scorer], r.Message.Sequence)
+		if p.Origin != nil {
+			t.origin = *p.Origin
+		}
+		if w.fleet.SetScore(p, r.Message.ReceivedAt, now) {
+			w.markUsers(p.Scorer, p.Cluster, t)
+		}
+	case *schemas.AddOnScore:
+		w.seen.addOns[p.Name] = max(w.seen.addOns[p.Name], r.Message.Sequence)
+		if w.fleet.SetAddOnScore(p, now) {
+			w.markUsers(p.Name, p.Cluster, t)
+		}
+	}
+}
+
+// foldDeleted takes a tombstone. Only that of a Placement ends its decision.
+func (w *Writer) foldDeleted(r *events.Received, p *schemas.Deleted, t trigger) {
+	s, sequence := r.Subject, r.Message.Sequence
+	switch {
+	case s.Family == events.FamilyHub && s.Kind == events.KindPlacement:
+		d := w.desk(placement.Key{Namespace: s.Namespace, Name: s.Name})
+		d.deleted = p
+		w.setObject(d, nil)
+		w.settled(d)
+		w.mark(d, "", t)
+	case s.Family == events.FamilyDecision:
+		w.follow(w.desk(placement.Key{Namespace: s.Namespace, Name: s.Name}), nil, sequence)
+	default:
+		w.note(s, sequence)
+		w.forget(s, t)
+	}
+}
+
+// gone takes note that a subject has no event any more: the log was purged,
+// restored, or a tombstone expired.
+func (w *Writer) gone(subject string) {
+	s, err := events.ParseSubject(subject)
+	if err != nil {
+		return // its events were buried, nothing is known from them
+	}
+	d := w.desks[placement.Key{Namespace: s.Namespace, Name: s.Name}]
+	switch {
+	case s.Family == events.FamilyDecision && d != nil:
+		w.setDecision(d, nil, 0)
+		w.mark(d, "", trigger{})
+	case s.Family == events.FamilyHub && s.Kind == events.KindPlacement && d != nil:
+		if d.object != nil {
+			w.log.Warn("placement is gone from the log without a tombstone, its decision stays", "placement", d.key.String())
+		}
+		d.deleted = nil
+		w.setObject(d, nil)
+		w.settled(d)
+	default:
+		w.forget(s, trigger{})
+	}
+}
+
+// note keeps the position of a tombstone.
+func (w *Writer) note(s events.Subject, sequence uint64) {
+	switch {
+	case s.Family == events.FamilyScore:
+		w.seen.scores[s.Name] = max(w.seen.scores[s.Name], sequence)
+	case s.Kind == events.KindAddOnScore:
+		w.seen.addOns[s.Name] = max(w.seen.addOns[s.Name], sequence)
+	case s.Kind != events.KindPlacementDecision:
+		w.seen.fleet = max(w.seen.fleet, sequence)
+	}
+}
+
+// forget drops what the subject said.
+func (w *Writer) forget(s events.Subject, t trigger) {
+	switch {
+	case s.Family == events.FamilyScore:
+		if w.fleet.DeleteScore(s.Cluster, s.Name, w.clock.Now()) {
+			w.markUsers(s.Name, s.Cluster, t)
+		}
+	case s.Family != events.FamilyHub:
+	case s.Kind == events.KindAddOnScore:
+		if w.fleet.DeleteAddOnScore(s.Namespace, s.Name, w.clock.Now()) {
+			w.markUsers(s.Name, s.Namespace, t)
+		}
+	case s.Kind == events.KindCluster:
+		if w.fleet.DeleteCluster(s.Name) {
+			w.markAll(s.Name, t)
+		}
+	case s.Kind == events.KindClusterSet:
+		w.fleet.DeleteClusterSet(s.Name)
+		w.markAll("", t)
+	case s.Kind == events.KindBinding:
+		w.fleet.DeleteBinding(s.Namespace, s.Name)
+		w.markNamespace(s.Namespace, t)
+	case s.Kind == events.KindPlacementDecision:
+		d := w.desk(placement.Key{Namespace: s.Namespace, Name: s.Name})
+		d.observed = nil
+		w.settled(d)
+	}
+}
