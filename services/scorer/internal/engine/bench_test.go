@@ -21,7 +21,7 @@ import (
 )
 
 // metricMessages makes n events of 10 samples of as many clusters as asked
-// for. One in ten moves its cluster's score.
+// for. Every other one moves its cluster's score.
 func metricMessages(b testing.TB, n, clusters int) []events.Message {
 	b.Helper()
 	messages := make([]events.Message, n)
@@ -30,7 +30,7 @@ func metricMessages(b testing.TB, n, clusters int) []events.Message {
 		m := &schemas.Metrics{}
 		for s := range 10 {
 			m.Samples = append(m.Samples, schemas.Sample{
-				Name: fmt.Sprintf("series_%d", s), Value: float64(i/clusters/10 + s), Labels: map[string]string{"instance": "node-1", "job": "node"},
+				Name: fmt.Sprintf("series_%d", s), Value: float64(i/clusters/2 + s), Labels: map[string]string{"instance": "node-1", "job": "node"},
 			})
 		}
 		cluster := fmt.Sprintf("cluster-%d", i%clusters)
@@ -89,10 +89,10 @@ func BenchmarkFoldAndEvaluate(b *testing.B) {
 	messages := metricMessages(b, 10_000, 1000)
 	e := benchEngine(b, &accepting{})
 	ctx := context.Background()
-	e.take(events.Batch{Synced: true, Updates: []events.Update{{Message: scorerMessage(b, "s", `linear(metric("series_3"), 0, 100)`)}}})
+	e.take(ctx, events.Batch{Synced: true, Updates: []events.Update{{Message: scorerMessage(b, "s", `linear(metric("series_3"), 0, 20)`)}}})
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		e.take(events.Batch{Synced: true, Updates: []events.Update{{Message: messages[i%len(messages)]}}})
+		e.take(ctx, events.Batch{Synced: true, Updates: []events.Update{{Message: messages[i%len(messages)]}}})
 		e.dispatch(ctx)
 		for e.inFlight > 0 {
 			e.settle(<-e.results)
@@ -139,18 +139,24 @@ func BenchmarkService(b *testing.B) {
 		b.Fatal(err)
 	}
 	fill(b, bus, metricMessages(b, n, 1000))
-	apply(b, bus, "s", `linear(metric("series_3"), 0, 100)`, nil)
+	apply(b, bus, "s", `linear(metric("series_3"), 0, 20)`, nil)
+	var decoded float64
 	b.Run("decode", func(b *testing.B) {
 		for b.Loop() {
 			decodeAll(b, replaying{connect()}, n)
 		}
-		b.ReportMetric(float64(n*b.N)/b.Elapsed().Seconds(), "events/s")
+		decoded = float64(n*b.N) / b.Elapsed().Seconds()
+		b.ReportMetric(decoded, "events/s")
 	})
 	b.Run("scorer", func(b *testing.B) {
+		published := 0
 		for b.Loop() {
-			scoreAll(b, replaying{connect()}, n)
+			published += scoreAll(b, replaying{connect()}, n)
 		}
-		b.ReportMetric(float64(n*b.N)/b.Elapsed().Seconds(), "events/s")
+		rate := float64(n*b.N) / b.Elapsed().Seconds()
+		b.ReportMetric(rate, "events/s")
+		b.ReportMetric(float64(published)/b.Elapsed().Seconds(), "scores/s")
+		b.ReportMetric(rate/decoded, "of-decode")
 	})
 }
 
@@ -202,17 +208,52 @@ func decodeAll(b *testing.B, bus replaying, n int) {
 	}
 }
 
-func scoreAll(b *testing.B, bus replaying, n int) {
+// scoreAll returns how many scores were published.
+func scoreAll(b *testing.B, bus replaying, n int) int {
 	b.Helper()
 	e := benchEngine(b, bus)
 	ctx, cancel := context.WithCancel(context.Background())
 	stopped := make(chan error)
 	go func() { stopped <- e.Run(ctx) }()
-	for total(b, e.counts.folded.WithLabelValues(events.StreamMetrics)) < n {
+	for total(b, e.counts.folded.WithLabelValues(events.StreamMetrics)) < n || gauge(b, e.counts.pending) > 0 {
 		time.Sleep(time.Millisecond)
 	}
 	cancel()
 	<-stopped
+	return total(b, e.counts.published)
+}
+
+// BenchmarkLatency is how long it takes from the publish of a metric to its
+// score, on a real server.
+func BenchmarkLatency(b *testing.B) {
+	server := eventstest.RunServer(b)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	bus, err := jetstream.Connect(ctx, jetstream.Options{URL: server.URL()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer bus.Close()
+	if err := bus.EnsureStreams(ctx, events.Streams()); err != nil {
+		b.Fatal(err)
+	}
+	apply(b, bus, "s", `metric("x")`, nil)
+	start(b, bus, nil)
+	scored := make(chan struct{}, 1)
+	go func() {
+		_ = bus.Watch(ctx, events.Watch{Stream: events.StreamScores}, func(u events.Update) error {
+			if u.Kind == events.Stored {
+				scored <- struct{}{}
+			}
+			return nil
+		})
+	}()
+	i := 0
+	for b.Loop() {
+		i++
+		metric(b, bus, "c", "node", fmt.Sprintf("x=%d", i%2))
+		<-scored
+	}
 }
 
 // TestMemory holds 10,000 clusters of 50 series and states what they cost.
@@ -220,7 +261,7 @@ func TestMemory(t *testing.T) {
 	const clusters, series, most = 10_000, 50, 200 << 20
 	e := benchEngine(t, &accepting{})
 	ctx := context.Background()
-	e.take(events.Batch{Synced: true, Updates: []events.Update{{Message: scorerMessage(t, "s", `linear(metric("series_3"), 0, 100)`)}}})
+	e.take(ctx, events.Batch{Synced: true, Updates: []events.Update{{Message: scorerMessage(t, "s", `linear(metric("series_3"), 0, 20)`)}}})
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
@@ -237,7 +278,7 @@ func TestMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 		message := events.Message{Stream: events.StreamMetrics, Subject: events.MetricSubject(name, "node"), Sequence: uint64(i + 1), ReceivedAt: time.Now(), Header: header, Data: data}
-		e.take(events.Batch{Synced: true, Updates: []events.Update{{Message: message}}})
+		e.take(ctx, events.Batch{Synced: true, Updates: []events.Update{{Message: message}}})
 		e.dispatch(ctx)
 		for e.inFlight > 0 {
 			e.settle(<-e.results)

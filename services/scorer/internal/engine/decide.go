@@ -29,7 +29,7 @@ func (e *Engine) enqueue(p *pair) {
 		p.again = true
 	case !p.queued:
 		p.queued = true
-		e.queue = append(e.queue, p)
+		e.queue.push(p)
 	}
 }
 
@@ -39,16 +39,14 @@ func (e *Engine) dispatch(ctx context.Context) {
 	if !e.synced {
 		return
 	}
-	done := 0
-	for _, p := range e.queue {
-		if e.inFlight >= e.maxInFlight {
-			break
+	for e.inFlight < e.maxInFlight {
+		p := e.queue.pop()
+		if p == nil {
+			return
 		}
-		done++
 		p.queued = false
 		e.decide(ctx, p)
 	}
-	e.queue = append(e.queue[:0], e.queue[done:]...)
 }
 
 // decide does what the snapshot asks for of one pair: publish, withdraw, wait
@@ -94,7 +92,10 @@ func (e *Engine) behind(p *pair) bool {
 
 // release lets the held pairs be decided again.
 func (e *Engine) release() {
-	e.queue = append(e.queue, e.held...)
+	for i, p := range e.held {
+		e.queue.push(p)
+		e.held[i] = nil
+	}
 	e.held = e.held[:0]
 }
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,6 +29,9 @@ const (
 	MaxScorers = 1000
 	// DefaultMaxInFlight is how many scores are being published at a time.
 	DefaultMaxInFlight = 256
+	// maxFold bounds how many events are folded between two rounds of
+	// publishing.
+	maxFold = 256
 	// maxJump is by how much server time may leap before expiries are held
 	// for jumpHold, in which the collectors show that they are alive.
 	maxJump  = time.Minute
@@ -69,7 +73,7 @@ type Engine struct {
 	burials  *burials
 
 	snapshot
-	queue    []*pair // dirty, each once
+	queue    queue   // dirty, each once
 	held     []*pair // wait until this replica has caught up
 	wakes    wakes
 	inFlight int
@@ -155,12 +159,14 @@ func (e *Engine) loop(ctx context.Context, batches <-chan events.Batch) error {
 	for {
 		e.wakeDue()
 		e.dispatch(ctx)
+		e.counts.pending.Set(float64(e.queue.len() + e.inFlight))
 		timer.Reset(e.nextWake())
 		select {
 		case b := <-batches:
-			e.take(b)
+			e.take(ctx, b)
 		case r := <-e.results:
 			e.settle(r)
+			e.settleAll()
 		case <-timer.C:
 			e.release()
 		case <-ctx.Done():
@@ -169,20 +175,22 @@ func (e *Engine) loop(ctx context.Context, batches <-chan events.Batch) error {
 	}
 }
 
-// take folds a batch into the snapshot.
-func (e *Engine) take(b events.Batch) {
-	for _, u := range b.Updates {
-		e.observe(u.Message.ReceivedAt)
-		e.fold(u)
+// take folds a batch into the snapshot. It goes on publishing meanwhile, so
+// that a backlog of events does not hold up the scores.
+func (e *Engine) take(ctx context.Context, b events.Batch) {
+	for chunk := range slices.Chunk(b.Updates, maxFold) {
+		for _, u := range chunk {
+			e.observe(u.Message.ReceivedAt)
+			e.fold(u)
+		}
+		if b.Synced && e.synced {
+			e.settleAll()
+			e.dispatch(ctx)
+		}
 	}
-	switch {
-	case b.Synced && !e.synced:
+	if b.Synced && !e.synced {
 		e.startDeciding()
-	case !b.Synced && e.synced:
-		e.log.Info("connection lost, scoring waits until the streams are read again")
 	}
-	e.synced = b.Synced
-	e.ready.Store(b.Synced)
 	e.release()
 	e.counts.sizes(len(e.clusters), e.live)
 }
@@ -190,7 +198,8 @@ func (e *Engine) take(b events.Batch) {
 // startDeciding follows each complete reading of the streams: whatever was
 // missed, every pair is looked at once.
 func (e *Engine) startDeciding() {
-	e.syncedAt = e.clock.Now()
+	e.synced, e.syncedAt = true, e.clock.Now()
+	e.ready.Store(true)
 	e.recount()
 	for _, c := range e.clusters {
 		for _, s := range e.scorers {
@@ -198,6 +207,15 @@ func (e *Engine) startDeciding() {
 		}
 	}
 	e.log.Info("streams are read", "clusters", len(e.clusters), "scorers", e.live)
+}
+
+// lose stops the deciding until the streams were read again.
+func (e *Engine) lose() {
+	if e.synced {
+		e.log.Info("connection lost, scoring waits until the streams are read again")
+	}
+	e.synced = false
+	e.ready.Store(false)
 }
 
 // observe takes note of server time, and of its leaps.

@@ -38,9 +38,9 @@ func TestBadInput(t *testing.T) {
 		"newline in name":     {"sw.metric.bad.node", "/clusters/bad/sources/node", `{"samples":[{"name":"x\ny","value":1}]}`, "BadPayload", "samples[0].name"},
 		"speaks for another":  {"sw.metric.bad.node", "/clusters/c/sources/node", `{"samples":[{"name":"x","value":9}]}`, "WrongSource", "source"},
 		"a subject of no use": {"sw.metric.b%ad.node", "/clusters/bad/sources/node", `{"samples":[]}`, "BadSubject", "subject"},
-		"metrics as scorer":   {"sw.config.scorer._.bad", "/cli", `{"samples":[]}`, "WrongSource", "source"},
-		"metrics as cluster":  {"sw.hub.cluster._.bad", "/cli", `{"samples":[]}`, "WrongSource", "source"},
-		"metrics as score":    {"sw.score.bad.s", "/cli", `{"samples":[]}`, "WrongSource", "source"},
+		"metrics as scorer":   {"sw.config.scorer._.bad", "/cli", `{"samples":[]}`, "WrongType", "type"},
+		"metrics as cluster":  {"sw.hub.cluster._.bad", "/cli", `{"samples":[]}`, "WrongType", "type"},
+		"metrics as score":    {"sw.score.bad.s", "/cli", `{"samples":[]}`, "WrongType", "type"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -16,7 +16,11 @@ import (
 
 // fold applies one update to the snapshot and marks what it makes dirty.
 func (e *Engine) fold(u events.Update) {
-	if u.Kind != events.Stored && u.Kind != events.Gone {
+	switch u.Kind {
+	case events.Behind:
+		e.lose()
+		return
+	case events.Synced:
 		return
 	}
 	e.event++
@@ -64,7 +68,7 @@ func (in *input) trigger() *trigger {
 	if in.cause == nil && in.err == nil && !in.gone {
 		in.cause = &trigger{
 			origin: schemas.Origin{ID: in.Event.ID(), Subject: in.Message.Subject, ReceivedAt: in.Message.ReceivedAt},
-			span:   trace.SpanContextFromContext(extract(context.Background(), in.Event)),
+			span:   trace.SpanContextFromContext(events.Extract(context.Background(), in.Event)),
 		}
 	}
 	return in.cause
@@ -166,17 +170,10 @@ func (e *Engine) foldCluster(in *input) {
 		c.on, c.Labels, c.Claims = present, p.Labels, p.Claims
 	case *schemas.Deleted:
 		c.on = deleted
-	case nil:
-	default:
-		e.bury(in.Message, wrongType(in))
 	}
 	if was != c.on || !maps.Equal(labels, c.Labels) || !maps.Equal(claims, c.Claims) {
 		e.markAll(c, in)
 	}
-}
-
-func wrongType(in *input) error {
-	return &events.BadInput{Reason: "WrongType", Field: "type", Err: fmt.Errorf("%s: %s does not belong on this subject", in.Message.Subject, in.Event.Type())}
 }
 
 // foldScorer takes what a user asked for.
@@ -220,12 +217,8 @@ func (e *Engine) program(in *input) *score.Program {
 	case *schemas.Deleted:
 		return nil
 	}
-	switch {
-	case in.gone:
+	if in.gone {
 		return nil
-	case in.err == nil:
-		in.err = wrongType(in)
-		e.bury(in.Message, in.err)
 	}
 	return score.Broken(in.subject.Name, in.err)
 }

@@ -77,7 +77,7 @@ func (e *Engine) send(ctx context.Context, j job) outcome {
 		out.err = events.Permanent(err)
 		return out
 	}
-	inject(ctx, &ev)
+	events.Inject(ctx, &ev)
 	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
 	defer cancel()
 	if out.ack, out.err = e.bus.Publish(ctx, j.subject, ev, options...); out.err == nil {
@@ -119,6 +119,18 @@ func (j *job) score() *schemas.Score {
 		s.Origin = &j.trigger.origin
 	}
 	return s
+}
+
+// settleAll takes note of all that is done, without waiting.
+func (e *Engine) settleAll() {
+	for {
+		select {
+		case r := <-e.results:
+			e.settle(r)
+		default:
+			return
+		}
+	}
 }
 
 // settle takes note of what became of a job.

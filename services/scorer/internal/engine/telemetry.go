@@ -8,7 +8,7 @@ import (
 type telemetry struct {
 	folded, evaluations, published, dead    *prometheus.CounterVec
 	conflicts, failures, jumps, deadDropped prometheus.Counter
-	clusters, scorers                       prometheus.Gauge
+	clusters, scorers, pending              prometheus.Gauge
 	lag                                     prometheus.Histogram
 }
 
@@ -33,13 +33,14 @@ func newTelemetry(r prometheus.Registerer) (*telemetry, error) {
 		deadDropped: counter("dead_letters_dropped_total", "Messages refused that could not be kept."),
 		clusters:    gauge("clusters", "Clusters in the snapshot."),
 		scorers:     gauge("scorers", "Scorers in the snapshot."),
+		pending:     gauge("pending", "Pairs of a cluster and a scorer that wait to be scored or published."),
 		lag: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "spokewire_scorer_lag_seconds", Help: "From the receipt of the event that set a score off to the score's receipt.",
 			Buckets: prometheus.ExponentialBuckets(0.0005, 2, 18),
 		}),
 	}
 	for _, c := range []prometheus.Collector{
-		t.folded, t.evaluations, t.published, t.dead, t.conflicts, t.failures, t.jumps, t.deadDropped, t.clusters, t.scorers, t.lag,
+		t.folded, t.evaluations, t.published, t.dead, t.conflicts, t.failures, t.jumps, t.deadDropped, t.clusters, t.scorers, t.pending, t.lag,
 	} {
 		if err := r.Register(c); err != nil {
 			return nil, err

@@ -31,6 +31,11 @@ func total(t testing.TB, c prometheus.Collector) int {
 	return int(sum)
 }
 
+func gauge(t testing.TB, g prometheus.Gauge) float64 {
+	t.Helper()
+	return collect(t, g)[0].GetGauge().GetValue()
+}
+
 func collect(t testing.TB, c prometheus.Collector) []*dto.Metric {
 	t.Helper()
 	found := make(chan prometheus.Metric)
