@@ -36,7 +36,7 @@ func (r *request) do(ctx context.Context, b bus) (*requested, error) {
 	done.Receipt, err = r.await(ctx, b, before)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return nil, fmt.Errorf("%s stands in %s as %d, but the hub has not answered (is hub-bridge running? --wait=false does not wait): %w", r.object, ack.Stream, ack.Sequence, err)
+		return nil, &timeUp{fmt.Sprintf("%s stands in %s as %d, but the hub has not answered (is hub-bridge running? --wait=false does not wait)", r.object, ack.Stream, ack.Sequence)}
 	case err != nil:
 		return nil, fmt.Errorf("%s: waiting for the hub: %w", r.object, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -60,20 +61,30 @@ func writeFindings(w io.Writer, findings []finding) error {
 	return t.Flush()
 }
 
-// examine reads each stream within limit, and then looks at all that was
-// read.
+// examine reads every stream within limit, and then looks at all that was
+// read. It draws no conclusions from a part of the streams.
 func examine(ctx context.Context, b bus, limit time.Duration) []finding {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	state := inventory.New()
+	streams := events.Streams()
+	readings := make([]reading, len(streams))
+	var group sync.WaitGroup
+	for i, s := range streams {
+		group.Go(func() { readings[i] = readStream(ctx, b, s.Name) })
+	}
+	group.Wait()
+
+	state, whole := inventory.New(), true
 	var findings []finding
-	for _, s := range events.Streams() {
-		subjects, err := readInto(ctx, b, state, s.Name)
-		f := finding{Check: "stream " + s.Name, OK: err == nil, Detail: fmt.Sprintf("%d subjects", subjects)}
-		if err != nil {
-			f.Detail = "cannot be read: " + err.Error() + " (is it there? The services create it; may this user read it?)"
+	for i, r := range readings {
+		findings = append(findings, r.finding(streams[i].Name))
+		whole = whole && r.err == nil
+		for _, u := range r.updates {
+			state.Take(u)
 		}
-		findings = append(findings, f)
+	}
+	if !whole {
+		return findings
 	}
 	now := state.Now()
 	return append(findings,
@@ -84,25 +95,41 @@ func examine(ctx context.Context, b bus, limit time.Duration) []finding {
 	)
 }
 
-// readInto reads the current state of one stream into state, and counts its
-// subjects.
-func readInto(ctx context.Context, b bus, state *inventory.State, stream string) (int, error) {
-	subjects := 0
-	err := b.Watch(ctx, events.Watch{Stream: stream}, func(u events.Update) error {
-		state.Take(u)
-		switch u.Kind {
-		case events.Stored:
-			subjects++
-		case events.Synced:
+// reading is the current state of one stream.
+type reading struct {
+	updates []events.Update
+	err     error
+}
+
+func readStream(ctx context.Context, b bus, stream string) reading {
+	var r reading
+	r.err = b.Watch(ctx, events.Watch{Stream: stream}, func(u events.Update) error {
+		r.updates = append(r.updates, u)
+		if u.Kind == events.Synced {
 			return errStop
-		case events.Gone, events.Behind:
 		}
 		return nil
 	})
-	if errors.Is(err, errStop) {
-		err = nil
+	if errors.Is(r.err, errStop) {
+		r.err = nil
 	}
-	return subjects, err
+	return r
+}
+
+func (r *reading) finding(stream string) finding {
+	f := finding{Check: "stream " + stream, OK: r.err == nil}
+	if r.err != nil {
+		f.Detail = "cannot be read: is it there (the services create it), and may this user read it?"
+		return f
+	}
+	subjects := 0
+	for _, u := range r.updates {
+		if u.Kind == events.Stored {
+			subjects++
+		}
+	}
+	f.Detail = fmt.Sprintf("%d subjects", subjects)
+	return f
 }
 
 // staleMetrics is the age from which a cluster's newest metric is old.

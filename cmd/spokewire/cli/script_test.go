@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cloudevents/sdk-go/v2/event"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/spokewire/spokewire/internal/process"
@@ -54,6 +55,7 @@ func runScript(t *testing.T, script string) {
 			"fleet":  s.fleet,
 			"store":  s.store,
 			"bridge": s.bridge,
+			"spoil":  s.spoil,
 			"shows":  shows,
 		},
 	})
@@ -92,6 +94,21 @@ func (s *scripted) fleet(*testscript.TestScript, bool, []string) {
 func (s *scripted) store(ts *testscript.TestScript, _ bool, files []string) {
 	for _, file := range files {
 		sow(s.t, s.bus, ts.MkAbs(file), func(seed) {})
+	}
+}
+
+// spoil publishes an event that no reader can take on each given subject.
+func (s *scripted) spoil(ts *testscript.TestScript, _ bool, subjects []string) {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	for _, subject := range subjects {
+		e := event.New()
+		e.SetID(events.NewID())
+		e.SetType(schemas.TypeMetricsObserved)
+		e.SetSource(sourceOf(s.t, subject))
+		ts.Check(e.SetData("application/json", []byte("{not JSON")))
+		_, err := s.bus.Publish(ctx, subject, e)
+		ts.Check(err)
 	}
 }
 

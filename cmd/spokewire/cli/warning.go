@@ -8,6 +8,14 @@ import (
 	"sync"
 )
 
+// timeUp is the end of the time that a command had, said in its own words.
+type timeUp struct{ text string }
+
+func (e *timeUp) Error() string { return e.text }
+
+// Unwrap returns context.DeadlineExceeded.
+func (e *timeUp) Unwrap() error { return context.DeadlineExceeded }
+
 // lastWarning keeps the last warning of the bus, which goes on retrying after
 // it: when the time is up, that is what it failed at.
 type lastWarning struct {

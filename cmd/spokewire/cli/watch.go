@@ -129,7 +129,7 @@ func (w *watching) ended(ctx context.Context, err error) error {
 	case w.count == 0:
 		return nil
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return fmt.Errorf("saw %d of %d events within %s", w.seen, w.count, w.app.timeout)
+		return &timeUp{fmt.Sprintf("saw %d of %d events within %s", w.seen, w.count, w.app.timeout)}
 	}
 	return fmt.Errorf("interrupted after %d of %d events", w.seen, w.count)
 }
