@@ -23,19 +23,18 @@ const (
 
 func (s scoreState) counts() bool { return s < scoreStale }
 
-// addOn reads the term's score of a cluster. A score holds up to and
-// including its expiry. What becomes of one that is missing or expired is the
-// policy's; none lets it outrank a bad score except StaleZero, which is there
-// for who wants OCM's answer.
-func (p *stalePolicy) addOn(t *term, items []scoreItem, selected bool, now int64) addOnScore {
-	item, known := find(items, t.score)
+// addOn says what the term counts for a cluster with this score, if it has
+// one. A score holds up to and including its expiry. What becomes of one that
+// is missing or expired is the policy's; none lets it outrank a bad score
+// except StaleZero, which is there for who wants OCM's answer.
+func (p *stalePolicy) addOn(weight int64, item scoreItem, known, selected bool, now int64) addOnScore {
 	if known && now <= item.until {
 		return addOnScore{value: int64(item.value), until: following(item.until)}
 	}
 	out := addOnScore{until: never, since: item.until}
 	switch p.policy {
 	case StaleWorst:
-		out.state, out.value = scoreWorst, worst(t.weight)
+		out.state, out.value = scoreWorst, worst(weight)
 	case StaleZero:
 		out.state = scoreZero
 	default:
@@ -49,6 +48,21 @@ func (p *stalePolicy) addOn(t *term, items []scoreItem, selected bool, now int64
 		}
 	}
 	return out
+}
+
+// addOn reads the term's score of a cluster. Where it was withdrawn before
+// the fleet knew of it, as after a restart, a selected cluster's last number
+// stands in the explanation of the prior decision.
+func (r *Ranking) addOn(t *term, id int32, selected bool) addOnScore {
+	var item scoreItem
+	known := false
+	if table := r.fleet.scores[t.resource]; table != nil {
+		item, known = find(table.of(id), t.score)
+	}
+	if item.lost {
+		item.value, known = r.before.explained[explainedTerm{id, t.name}]
+	}
+	return r.placement.stale.addOn(t.weight, item, known, selected, r.now)
 }
 
 // worst is the score that a term of this weight likes least.

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/spokewire/spokewire/pkg/schemas"
@@ -82,124 +81,6 @@ func TestDeadBandOfSeveral(t *testing.T) {
 	d := w.decide(place(t, onGPU(2), annotated(AnnotationDeadBand, "20")), selecting("c", "d"))
 	if got, want := SelectedNames(&d), []string{"a", "c"}; !slices.Equal(got, want) {
 		t.Errorf("selected %v, want %v: a leads d by 35, b leads c by 10", got, want)
-	}
-}
-
-func TestCauses(t *testing.T) {
-	t.Parallel()
-	tests := map[string]struct {
-		prior       *Prior
-		spec        clusterv1beta1.PlacementSpec
-		then        func(w *world) // between the prior decision and this one
-		want        string
-		wantMessage string
-	}{
-		"first":           {want: CauseFirst, wantMessage: "first decision: 1 of 2 eligible clusters selected: spoke-1 (80)"},
-		"adopted":         {prior: PriorOf(&schemas.ObservedDecision{Placement: schemas.PlacementRef{Namespace: "default", Name: "p", UID: "uid-p"}, Clusters: []schemas.ObservedCluster{{Name: "spoke-2"}}}), want: CauseAdopted, wantMessage: "in: spoke-1 (80); out: spoke-2 (20)"},
-		"score":           {then: func(w *world) { w.score("spoke-1", "gpu", 12, time.Minute); w.score("spoke-2", "gpu", 87, time.Minute) }, want: CauseScoreChanged, wantMessage: "spoke-2 (87) overtook spoke-1 (12)"},
-		"taint":           {then: func(w *world) { w.cluster("spoke-1", taintedWith("gpu", "full", "NoSelect")) }, want: CauseTaintChanged, wantMessage: "spoke-1 is out: taint gpu=full:NoSelect is not tolerated"},
-		"cluster deleted": {then: func(w *world) { w.fleet.DeleteCluster("spoke-1") }, want: CauseClusterRemoved, wantMessage: "spoke-1 is out"},
-		"terminating":     {then: func(w *world) { w.cluster("spoke-1", deleting) }, want: CauseClusterRemoved, wantMessage: "being deleted"},
-		"left the set":    {then: func(w *world) { w.cluster("spoke-1", inSet("other")) }, want: CauseSetsChanged, wantMessage: "in none of the ManagedClusterSets [default]"},
-		"expired":         {then: func(w *world) { w.score("spoke-2", "gpu", 20, time.Hour); w.now = w.now.Add(2 * time.Minute) }, want: CauseScoreExpired, wantMessage: "spoke-1 is out: score AddOn/gpu/gpu is expired at 2026-11-30T12:01:00Z"},
-		"new cluster": {spec: onGPU(3), then: func(w *world) {
-			w.cluster("spoke-3")
-			w.score("spoke-3", "gpu", 5, time.Minute)
-		}, want: CauseClusterAdded, wantMessage: "in: spoke-3 (5)"},
-		"scored at last": {spec: onGPU(3), then: func(w *world) { w.score("unscored", "gpu", 5, time.Minute) }, want: CauseScoreChanged, wantMessage: "in: unscored (5)"},
-		"binding went":   {then: func(w *world) { w.fleet.DeleteBinding("default", "default") }, want: CauseSetsChanged, wantMessage: "out: spoke-1"},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			for name, score := range map[string]int32{"spoke-1": 80, "spoke-2": 20} {
-				w.cluster(name)
-				w.score(name, "gpu", score, time.Minute)
-			}
-			w.cluster("unscored")
-			if tt.spec.NumberOfClusters == nil {
-				tt.spec = onGPU(1)
-			}
-			prior := tt.prior
-			if tt.then != nil {
-				prior = after(w.decide(place(t, tt.spec), nil))
-				tt.then(w)
-			}
-			d := w.decide(place(t, tt.spec), prior)
-			if d.Cause != tt.want || !strings.Contains(d.Message, tt.wantMessage) {
-				t.Errorf("cause %s %q, want %s with %q", d.Cause, d.Message, tt.want, tt.wantMessage)
-			}
-		})
-	}
-}
-
-func TestSpecChange(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.cluster("a")
-	w.cluster("b")
-	first := w.decide(place(t, clusterv1beta1.PlacementSpec{}), nil)
-	d := w.decide(place(t, clusterv1beta1.PlacementSpec{NumberOfClusters: number(1)}, func(p *schemas.Placement) { p.Generation = 2 }), after(first))
-	if d.Cause != CauseSpecChanged || d.Placement.Generation != 2 || Changed(&first, &d) != Material {
-		t.Errorf("cause %s of generation %d, want SpecChanged of 2", d.Cause, d.Placement.Generation)
-	}
-}
-
-func TestAnotherObjectOfTheNameHasNoPast(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.cluster("a")
-	w.cluster("b")
-	prior := selecting("b")
-	prior.Decision.Placement.UID = "another"
-	d := w.decide(place(t, clusterv1beta1.PlacementSpec{NumberOfClusters: number(1)}), prior)
-	if d.Cause != CauseFirst || d.Clusters[0].Name != "a" {
-		t.Errorf("cause %s, selected %v: want First and a", d.Cause, d.Clusters)
-	}
-}
-
-func TestGroups(t *testing.T) {
-	t.Parallel()
-	canary := clusterv1beta1.DecisionGroup{GroupName: "canary"}
-	canary.ClusterSelector.LabelSelector.MatchLabels = map[string]string{"canary": "yes"}
-	tests := map[string]struct {
-		strategy   clusterv1beta1.GroupStrategy
-		clusters   int
-		want       []schemas.DecisionGroup
-		wantGroups []int // of c0, c1 ...
-	}{
-		"one by default":   {clusters: 3, want: []schemas.DecisionGroup{{Count: 3}}, wantGroups: []int{0, 0, 0}},
-		"none selected":    {clusters: 0, want: []schemas.DecisionGroup{{}}, wantGroups: []int{}},
-		"by number":        {strategy: clusterv1beta1.GroupStrategy{ClustersPerDecisionGroup: intstr.FromInt32(2)}, clusters: 5, want: []schemas.DecisionGroup{{Count: 2}, {Count: 2}, {Count: 1}}, wantGroups: []int{0, 0, 1, 1, 2}},
-		"by percentage":    {strategy: clusterv1beta1.GroupStrategy{ClustersPerDecisionGroup: intstr.FromString("30%")}, clusters: 5, want: []schemas.DecisionGroup{{Count: 2}, {Count: 2}, {Count: 1}}, wantGroups: []int{0, 0, 1, 1, 2}},
-		"a named one":      {strategy: clusterv1beta1.GroupStrategy{DecisionGroups: []clusterv1beta1.DecisionGroup{canary}}, clusters: 4, want: []schemas.DecisionGroup{{Name: "canary", Count: 2}, {Count: 2}}, wantGroups: []int{0, 1, 0, 1}},
-		"a named one, cut": {strategy: clusterv1beta1.GroupStrategy{DecisionGroups: []clusterv1beta1.DecisionGroup{canary}, ClustersPerDecisionGroup: intstr.FromInt32(1)}, clusters: 3, want: []schemas.DecisionGroup{{Name: "canary", Count: 1}, {Name: "canary", Count: 1}, {Count: 1}}, wantGroups: []int{0, 2, 1}},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			w.cluster("z", inSet("other"))
-			for i := range tt.clusters {
-				changes := []func(*schemas.Cluster){}
-				if i%2 == 0 {
-					changes = append(changes, labelled("canary", "yes"))
-				}
-				w.cluster(fmt.Sprintf("c%d", i), changes...)
-			}
-			d := w.decide(place(t, clusterv1beta1.PlacementSpec{DecisionStrategy: clusterv1beta1.DecisionStrategy{GroupStrategy: tt.strategy}}), nil)
-			if diff := cmp.Diff(tt.want, d.Groups); diff != "" {
-				t.Errorf("groups (-want +got):\n%s", diff)
-			}
-			got := make([]int, len(d.Clusters))
-			for i, c := range d.Clusters {
-				got[i] = c.Group
-			}
-			if !slices.Equal(got, tt.wantGroups) {
-				t.Errorf("cluster groups %v, want %v", got, tt.wantGroups)
-			}
-		})
 	}
 }
 

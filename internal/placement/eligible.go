@@ -164,12 +164,4 @@ func (r *Ranking) take(v *verdict, s addOnScore) {
 	}
 }
 
-func (r *Ranking) addOn(t *term, id int32, selected bool) addOnScore {
-	var items []scoreItem
-	if table := r.fleet.scores[t.resource]; table != nil {
-		items = table.of(id)
-	}
-	return r.placement.stale.addOn(t, items, selected, r.now)
-}
-
 func join(names []string) string { return strings.Join(names, ", ") }

@@ -124,6 +124,8 @@ func (r *Ranking) termScores(id int32) []schemas.PrioritizerScore {
 	return out
 }
 
+const heldUntil = ", held until "
+
 func (s addOnScore) text() string {
 	if s.state == scoreFresh {
 		return ""
@@ -134,7 +136,7 @@ func (s addOnScore) text() string {
 	}
 	switch s.state {
 	case scoreHeld:
-		return what + ", held until " + clock(s.until)
+		return what + heldUntil + clock(s.until)
 	case scoreWorst:
 		return what + ", counted as the worst"
 	case scoreZero:

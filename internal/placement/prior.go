@@ -1,6 +1,10 @@
 package placement
 
-import "github.com/spokewire/spokewire/pkg/schemas"
+import (
+	"strings"
+
+	"github.com/spokewire/spokewire/pkg/schemas"
+)
 
 // Prior is the last decision of a Placement in the log.
 type Prior struct {
@@ -33,6 +37,14 @@ type before struct {
 	ids      []int32 // in its order
 	position []int32 // in ids, by cluster number; none where it is not selected
 	flipped  []int32 // came in or went out since the last Refresh
+	// explained is what the AddOn terms counted for the clusters that the
+	// decision explains.
+	explained map[explainedTerm]int32
+}
+
+type explainedTerm struct {
+	id   int32
+	name string
 }
 
 const none = -1
@@ -45,7 +57,7 @@ func (r *Ranking) SetPrior(prior *Prior) {
 		b.position[id] = none
 		b.flipped = append(b.flipped, id)
 	}
-	r.prior, b.ids = prior, b.ids[:0]
+	r.prior, b.ids, b.explained = prior, b.ids[:0], nil
 	if prior == nil {
 		return
 	}
@@ -58,6 +70,22 @@ func (r *Ranking) SetPrior(prior *Prior) {
 		b.position[id] = int32(i)
 		b.flipped = append(b.flipped, id)
 	}
+	b.explained = r.explainedTerms(prior.Decision.Explanations)
+}
+
+func (r *Ranking) explainedTerms(all []schemas.Explanation) map[explainedTerm]int32 {
+	out := map[explainedTerm]int32{}
+	for _, e := range all {
+		if e.Reason != ExplainedSelected && e.Reason != ExplainedHeld {
+			continue
+		}
+		for _, p := range e.Prioritizers {
+			if fresh := p.Message == ""; fresh || strings.Contains(p.Message, heldUntil) {
+				out[explainedTerm{r.fleet.id(e.Cluster), p.Name}] = int32(p.Score)
+			}
+		}
+	}
+	return out
 }
 
 func (r *Ranking) selectedBefore(id int32) bool { return r.positionBefore(id) != none }

@@ -1,149 +1,14 @@
 package placement
 
 import (
-	"encoding/json"
-	"fmt"
-	"maps"
-	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/spokewire/spokewire/pkg/schemas"
 )
-
-// history makes random changes to a fleet and to the oracle alike.
-type history struct {
-	*world
-	rng    *rand.Rand
-	oracle oracle
-}
-
-func newHistory(t *testing.T, seed uint64) *history {
-	w := &world{t: t, fleet: NewFleet(), now: start}
-	return &history{world: w, rng: rand.New(rand.NewPCG(seed, 1)), oracle: oracle{
-		clusters: map[string]*schemas.Cluster{}, sets: map[string]bool{}, bound: map[string]bool{},
-		scores: map[[2]string]oracleScore{}, decisions: map[Key][]string{},
-	}}
-}
-
-func pick[T any](r *rand.Rand, from ...T) T { return from[r.IntN(len(from))] }
-
-const clusterNames = 24
-
-func (h *history) name() string { return fmt.Sprintf("c%02d", h.rng.IntN(clusterNames)) }
-
-// step makes one change.
-func (h *history) step() {
-	switch h.rng.IntN(12) {
-	case 0:
-		set := pick(h.rng, "red", "blue", "green")
-		h.oracle.sets[set] = !h.oracle.sets[set]
-		if h.oracle.sets[set] {
-			h.set(set)
-		} else {
-			h.fleet.DeleteClusterSet(set)
-		}
-	case 1:
-		set := pick(h.rng, "red", "blue", "green")
-		h.oracle.bound[set] = !h.oracle.bound[set]
-		if h.oracle.bound[set] {
-			h.bind(set)
-		} else {
-			h.fleet.DeleteBinding("default", set)
-		}
-	case 2:
-		name := h.name()
-		delete(h.oracle.clusters, name)
-		h.fleet.DeleteCluster(name)
-	case 3, 4, 5:
-		c := h.randomCluster()
-		h.oracle.clusters[c.Name] = c
-		h.fleet.SetCluster(c)
-	case 6:
-		k := Key{"default", pick(h.rng, "p", "q", "r")}
-		names := []string{h.name(), "x" + h.name()}
-		h.oracle.decisions[k] = names
-		h.fleet.SetDecision(k, names)
-	case 7:
-		h.now = h.now.Add(time.Duration(h.rng.IntN(int(20 * time.Second))))
-	default:
-		name, scorer, value := h.name(), pick(h.rng, "gpu", "net"), int32(h.rng.IntN(201)-100)
-		validFor := time.Duration(h.rng.IntN(int(time.Minute)))
-		h.oracle.scores[[2]string{name, scorer}] = oracleScore{value, h.now.Add(validFor)}
-		h.score(name, scorer, value, validFor)
-	}
-}
-
-func (h *history) randomCluster() *schemas.Cluster {
-	c := &schemas.Cluster{
-		Name:     h.name(),
-		Labels:   map[string]string{setLabel: pick(h.rng, "red", "blue", "green", "grey"), "tier": pick(h.rng, "a", "b")},
-		Claims:   map[string]string{"cloud": pick(h.rng, "aws", "gcp", "own")},
-		Deleting: h.rng.IntN(8) == 0,
-	}
-	for range h.rng.IntN(3) {
-		c.Taints = append(c.Taints, schemas.Taint{
-			Key: pick(h.rng, "k", "l"), Value: pick(h.rng, "", "v"), TimeAdded: h.now.Add(-time.Duration(h.rng.IntN(20)) * time.Second),
-			Effect: pick(h.rng, "NoSelect", "PreferNoSelect", "NoSelectIfNew"),
-		})
-	}
-	if h.rng.IntN(4) > 0 {
-		c.Allocatable = map[string]string{"cpu": pick(h.rng, "1", "2500m", "7", "16", "31")}
-		c.Capacity = c.Allocatable
-	}
-	return c
-}
-
-func (h *history) randomSpec() clusterv1beta1.PlacementSpec {
-	spec := clusterv1beta1.PlacementSpec{PrioritizerPolicy: exact()}
-	if h.rng.IntN(3) > 0 {
-		spec.NumberOfClusters = number(int32(h.rng.IntN(8)))
-	}
-	if h.rng.IntN(3) == 0 {
-		spec.ClusterSets = []string{pick(h.rng, "red", "blue"), "green"}
-	}
-	for range h.rng.IntN(3) {
-		var p clusterv1beta1.ClusterPredicate
-		p.RequiredClusterSelector.LabelSelector.MatchLabels = map[string]string{"tier": pick(h.rng, "a", "b")}
-		if h.rng.IntN(2) == 0 {
-			p.RequiredClusterSelector.ClaimSelector.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: "cloud", Operator: "In", Values: []string{"aws", pick(h.rng, "gcp", "own")}}}
-		}
-		spec.Predicates = append(spec.Predicates, p)
-	}
-	for range h.rng.IntN(3) {
-		t := clusterv1beta1.Toleration{Key: pick(h.rng, "k", "l"), Operator: pick[clusterv1beta1.TolerationOperator](h.rng, "Exists", "Equal")}
-		if h.rng.IntN(2) == 0 {
-			seconds := int64(h.rng.IntN(60))
-			t.TolerationSeconds = &seconds
-		}
-		spec.Tolerations = append(spec.Tolerations, t)
-	}
-	for _, c := range []clusterv1beta1.PrioritizerConfig{addOnOf("gpu", 1), addOnOf("net", 1), builtIn("Steady", 1), builtIn("Balance", 1), builtIn("ResourceAllocatableCPU", 1)} {
-		if h.rng.IntN(2) == 0 {
-			c.Weight = int32(h.rng.IntN(21) - 10)
-			spec.PrioritizerPolicy.Configurations = append(spec.PrioritizerPolicy.Configurations, c)
-		}
-	}
-	return spec
-}
-
-func (h *history) randomPrior() *Prior {
-	switch h.rng.IntN(3) {
-	case 0:
-		return nil
-	default:
-		names := map[string]bool{}
-		for range h.rng.IntN(6) {
-			names[h.name()] = true
-		}
-		return selecting(slices.Sorted(maps.Keys(names))...)
-	}
-}
 
 func TestDecideEqualsTheOracle(t *testing.T) {
 	t.Parallel()
@@ -178,24 +43,6 @@ func TestDecideEqualsTheOracle(t *testing.T) {
 	if moved < 200 {
 		t.Errorf("only %d of 2000 decisions selected more than one cluster: the test is blunt", moved)
 	}
-}
-
-// variants are annotations that the oracle does not know.
-func (h *history) variant(p *schemas.Placement) {
-	annotated(AnnotationStalePolicy, pick(h.rng, StaleHold, StaleExclude, StaleWorst, StaleZero))(p)
-	annotated(AnnotationStaleGrace, pick(h.rng, "0s", "7s", "30s"))(p)
-	annotated(AnnotationDeadBand, pick(h.rng, "0", "0", "15", "200"))(p)
-}
-
-func (h *history) groups(spec *clusterv1beta1.PlacementSpec) {
-	if h.rng.IntN(3) > 0 {
-		return
-	}
-	var g clusterv1beta1.DecisionGroup
-	g.GroupName = "canary"
-	g.ClusterSelector.LabelSelector.MatchLabels = map[string]string{"tier": "a"}
-	spec.DecisionStrategy.GroupStrategy.DecisionGroups = []clusterv1beta1.DecisionGroup{g}
-	_ = json.Unmarshal([]byte(pick(h.rng, `2`, `"40%"`)), &spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup)
 }
 
 func TestRankingEqualsDecide(t *testing.T) {
@@ -284,36 +131,6 @@ func TestOrderOfArrivalDoesNotMatter(t *testing.T) {
 			t.Fatalf("seed %d: another order of arrival (-want +got):\n%s", seed, diff)
 		}
 	}
-}
-
-// shuffled builds the same fleet in another order.
-func (h *history) shuffled() *Fleet {
-	w := &world{t: h.t, fleet: NewFleet(), now: start}
-	var steps []func()
-	for _, c := range h.oracle.clusters {
-		steps = append(steps, func() { w.fleet.SetCluster(c) })
-	}
-	for set, exists := range h.oracle.sets {
-		if exists {
-			steps = append(steps, func() { w.set(set) })
-		}
-	}
-	for set, bound := range h.oracle.bound {
-		if bound {
-			steps = append(steps, func() { w.bind(set) })
-		}
-	}
-	for of, s := range h.oracle.scores {
-		steps = append(steps, func() { w.score(of[0], of[1], s.value, s.until.Sub(start)) })
-	}
-	for k, names := range h.oracle.decisions {
-		steps = append(steps, func() { w.fleet.SetDecision(k, names) })
-	}
-	h.rng.Shuffle(len(steps), func(i, j int) { steps[i], steps[j] = steps[j], steps[i] })
-	for _, step := range steps {
-		step()
-	}
-	return w.fleet
 }
 
 func TestSelectionKeepsItsPromises(t *testing.T) {

@@ -27,6 +27,7 @@ type scoreItem struct {
 	name  string
 	value int32
 	until int64 // Unix nanoseconds, or never
+	lost  bool  // withdrawn before this fleet knew of it: the number is unknown
 }
 
 // SetScore takes in what a scorer says, received at receivedAt. It reports
@@ -43,12 +44,21 @@ func (f *Fleet) SetScore(s *schemas.Score, receivedAt, now time.Time) bool {
 	for _, item := range s.Items {
 		if item.Value != nil {
 			items = append(items, scoreItem{name: item.Name, value: *item.Value, until: until})
-		} else if last, known := find(old, item.Name); known {
-			last.until = min(last.until, receivedAt.UnixNano()-1)
-			items = append(items, last)
+		} else {
+			items = append(items, withdrawn(old, item.Name, receivedAt.UnixNano()-1))
 		}
 	}
 	return f.putScores(t, &t.ours, id, items, now)
+}
+
+// withdrawn is the last known value of an item, at an end.
+func withdrawn(old []scoreItem, name string, until int64) scoreItem {
+	last, known := find(old, name)
+	if !known {
+		return scoreItem{name: name, until: until, lost: true}
+	}
+	last.until = min(last.until, until)
+	return last
 }
 
 // DeleteScore forgets what a scorer said of a cluster.
@@ -104,7 +114,7 @@ func (f *Fleet) putScores(t *scoreTable, column *[][]scoreItem, id int32, items 
 // time, and all of before still holds at now.
 func onlyExtended(before, after []scoreItem, now int64) bool {
 	return slices.EqualFunc(before, after, func(b, a scoreItem) bool {
-		return a.name == b.name && a.value == b.value && a.until >= b.until && b.until >= now
+		return a.name == b.name && a.value == b.value && a.lost == b.lost && a.until >= b.until && b.until >= now
 	})
 }
 
