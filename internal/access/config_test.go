@@ -13,7 +13,6 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/spokewire/spokewire/internal/access"
-	"github.com/spokewire/spokewire/pkg/events"
 )
 
 const examplePath = "../../deploy/nats/nats.conf"
@@ -239,13 +238,5 @@ func TestPasswordFilesArePrivate(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(dir, access.SpokeUser("c2.eu")+".url"))
 	if want := "nats://cluster-c2%252Eeu:a%2Fb%40c@127.0.0.1:4222\n"; err != nil || string(text) != want {
 		t.Errorf("got %q (%v), want %q", text, err, want)
-	}
-}
-
-func TestMirrorsAreDeclaredStreams(t *testing.T) {
-	t.Parallel()
-	mirrors := access.Mirrors()
-	if len(mirrors) != 1 || mirrors[0].Stream.Name != events.StreamDecisions {
-		t.Errorf("got %+v, want the decisions alone", mirrors)
 	}
 }

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -99,13 +100,13 @@ func writePrivate(path, text string) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(temp.Name())
-	if _, err := temp.WriteString(text); err != nil {
-		temp.Close()
-		return err
+	_, err = temp.WriteString(text)
+	err = errors.Join(err, temp.Close())
+	if err == nil {
+		err = os.Rename(temp.Name(), path)
 	}
-	if err := temp.Close(); err != nil {
-		return err
+	if err != nil {
+		return errors.Join(err, os.Remove(temp.Name()))
 	}
-	return os.Rename(temp.Name(), path)
+	return nil
 }

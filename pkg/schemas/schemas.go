@@ -69,8 +69,8 @@ func Unmarshal(data []byte, p Payload) error {
 	if !json.Valid(data) {
 		return fieldErrorf("data", "is not JSON: %v", json.Unmarshal(data, new(json.RawMessage)))
 	}
-	if err := checkForm(data, shape); err != nil {
-		return err
+	if bad := checkForm(data, shape); bad != nil {
+		return bad
 	}
 	if err := json.Unmarshal(data, p); err != nil {
 		if found := findUnparsable(data, shape); found != nil {

@@ -2,6 +2,7 @@ package schemas_test
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -97,8 +98,8 @@ func TestValidateOfWhatJSONCannotCarry(t *testing.T) {
 		"spec not JSON":  {&schemas.Placement{Name: "n", Namespace: "n", UID: "u", Spec: json.RawMessage("{")}, "spec"},
 	} {
 		err := tc.payload.Validate()
-		field, ok := err.(*schemas.FieldError)
-		if !ok || field.Field != tc.wantField {
+		var field *schemas.FieldError
+		if !errors.As(err, &field) || field.Field != tc.wantField {
 			t.Errorf("%s: got %v, want a FieldError of %s", name, err, tc.wantField)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"strconv"
 	"strings"
@@ -48,21 +49,26 @@ func (c *strict) at(name string) string {
 	return b.String()
 }
 
-func checkForm(data []byte, s *shape) error {
+func checkForm(data []byte, s *shape) *FieldError {
 	c := strict{data: data}
 	return c.value(s)
 }
 
 // findUnparsable names the leaf that encoding/json does not take.
-func findUnparsable(data []byte, s *shape) error {
+func findUnparsable(data []byte, s *shape) *FieldError {
 	c := strict{data: data, parse: true}
 	return c.value(s)
 }
 
-func (c *strict) value(s *shape) error {
+// refuse names the value at hand, with name behind it unless that is empty.
+func (c *strict) refuse(name, format string, args ...any) *FieldError {
+	return &FieldError{Field: c.at(name), Reason: fmt.Sprintf(format, args...)}
+}
+
+func (c *strict) value(s *shape) *FieldError {
 	got := c.peek()
 	if got != s.first() && (s.kind != kindNumber || !isNumberByte(got)) && (s.kind != kindBool || got != 't' && got != 'f') {
-		return fieldErrorf(c.at(""), "is %s, want %s", valueName(got), s.kind)
+		return c.refuse("", "is %s, want %s", valueName(got), s.kind)
 	}
 	switch s.kind {
 	case kindStruct:
@@ -80,14 +86,14 @@ func (c *strict) value(s *shape) error {
 	return nil
 }
 
-func (c *strict) parseLeaf(data []byte, t reflect.Type) error {
+func (c *strict) parseLeaf(data []byte, t reflect.Type) *FieldError {
 	err := json.Unmarshal(data, reflect.New(t).Interface())
 	var wrong *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &wrong):
-		return fieldErrorf(c.at(""), "is %s, which is no %s", data, t.Kind())
+		return c.refuse("", "is %s, which is no %s", data, t.Kind())
 	case err != nil:
-		return fieldErrorf(c.at(""), "is %.64s: %v", data, err)
+		return c.refuse("", "is %.64s: %v", data, err)
 	}
 	return nil
 }
@@ -105,7 +111,7 @@ func (s *shape) first() byte {
 	return 0
 }
 
-func (c *strict) object(s *shape) error {
+func (c *strict) object(s *shape) *FieldError {
 	var seen uint64
 	c.pos++
 	for !c.closed('}') {
@@ -113,9 +119,9 @@ func (c *strict) object(s *shape) error {
 		i := s.index(name)
 		switch {
 		case i < 0:
-			return fieldErrorf(c.at(string(name)), "is not known here, known are %s", s.names())
+			return c.refuse(string(name), "is not known here, known are %s", s.names())
 		case seen&(1<<i) != 0:
-			return fieldErrorf(c.at(string(name)), "repeats its name")
+			return c.refuse(string(name), "repeats its name")
 		}
 		seen |= 1 << i
 		c.path = append(c.path, step{name: s.fields[i].name})
@@ -126,7 +132,7 @@ func (c *strict) object(s *shape) error {
 	}
 	for i, f := range s.fields {
 		if f.required && seen&(1<<i) == 0 {
-			return fieldErrorf(c.at(f.name), "is missing")
+			return c.refuse(f.name, "is missing")
 		}
 	}
 	return nil
@@ -141,23 +147,23 @@ func (s *shape) index(name []byte) int {
 	return -1
 }
 
-func (c *strict) mapping(s *shape) error {
+func (c *strict) mapping(s *shape) *FieldError {
 	var seen names
 	c.pos++
 	for !c.closed('}') {
 		name := c.key()
 		if !seen.add(name) {
-			return fieldErrorf(c.at(string(name)), "repeats its name")
+			return c.refuse(string(name), "repeats its name")
 		}
 		// The name is only put on the path where there is an error to name.
 		if err := c.value(s.elem); err != nil {
-			return fieldErrorf(c.at(string(name)), "%s", err.(*FieldError).Reason)
+			return c.refuse(string(name), "%s", err.Reason)
 		}
 	}
 	return nil
 }
 
-func (c *strict) list(s *shape) error {
+func (c *strict) list(s *shape) *FieldError {
 	c.pos++
 	c.path = append(c.path, step{})
 	last := len(c.path) - 1
@@ -195,99 +201,4 @@ func (s *names) add(name []byte) bool {
 	_, twice := s.many[string(name)]
 	s.many[string(name)] = struct{}{}
 	return !twice
-}
-
-// peek returns the first byte of the next value or bracket.
-func (c *strict) peek() byte {
-	for c.pos < len(c.data) {
-		switch b := c.data[c.pos]; b {
-		case ' ', '\t', '\r', '\n', ',', ':':
-			c.pos++
-		default:
-			return b
-		}
-	}
-	return 0
-}
-
-// closed reports whether the list or object ends here, and then leaves it
-// behind.
-func (c *strict) closed(end byte) bool {
-	if c.peek() != end {
-		return false
-	}
-	c.pos++
-	return true
-}
-
-// key reads the name of a field.
-func (c *strict) key() []byte {
-	c.peek()
-	start := c.pos
-	c.skipString()
-	raw := c.data[start:c.pos]
-	if bytes.IndexByte(raw, '\\') < 0 {
-		return raw[1 : len(raw)-1]
-	}
-	var name string
-	if err := json.Unmarshal(raw, &name); err != nil {
-		return raw
-	}
-	return []byte(name)
-}
-
-func (c *strict) skipString() {
-	for c.pos++; c.data[c.pos] != '"'; c.pos++ {
-		if c.data[c.pos] == '\\' {
-			c.pos++
-		}
-	}
-	c.pos++
-}
-
-// skip leaves the value that begins here behind.
-func (c *strict) skip() {
-	depth := 0
-	for {
-		switch b := c.peek(); b {
-		case '"':
-			c.skipString()
-		case '{', '[':
-			depth++
-			c.pos++
-		case '}', ']':
-			depth--
-			c.pos++
-		default:
-			for c.pos < len(c.data) && isWordByte(c.data[c.pos]) {
-				c.pos++
-			}
-		}
-		if depth == 0 {
-			return
-		}
-	}
-}
-
-func isNumberByte(b byte) bool { return b == '-' || b >= '0' && b <= '9' }
-
-// isWordByte reports whether b may stand in a number, true, false or null.
-func isWordByte(b byte) bool {
-	return isNumberByte(b) || b == '+' || b == '.' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
-}
-
-func valueName(first byte) string {
-	switch {
-	case first == '{':
-		return "an object"
-	case first == '[':
-		return "an array"
-	case first == '"':
-		return "a string"
-	case first == 'n':
-		return "null"
-	case first == 't' || first == 'f':
-		return "true or false"
-	}
-	return "a number"
 }
