@@ -53,7 +53,8 @@ type Labels struct {
 // first is kept.
 type Selection struct {
 	rules    *Rules
-	verdicts map[string]verdict
+	verdicts map[string]verdict // at most maxVerdicts
+	current  verdict            // of the last name that Wants was asked for
 	samples  []schemas.Sample
 	keys     []string
 	seen     map[string]struct{}
@@ -71,14 +72,24 @@ func (r *Rules) Start() *Selection {
 	}
 }
 
-// Wants reports whether Add would look at a series of this name. If not, it
-// counts the series as left out.
+// maxVerdicts bounds the memory for names: an exposition may hold millions
+// of different ones.
+const maxVerdicts = 2 * schemas.MaxSamples
+
+// Wants reports whether the next series, of this name, is to be given to
+// Add. If not, it counts the series as left out.
 func (s *Selection) Wants(name []byte) bool {
+	if s.over {
+		return false
+	}
 	v, known := s.verdicts[string(name)]
 	if !known {
 		v = s.rules.judge(string(name))
-		s.verdicts[string(name)] = v
+		if len(s.verdicts) < maxVerdicts {
+			s.verdicts[string(name)] = v
+		}
 	}
+	s.current = v
 	if v.reason != "" {
 		s.leave(v.reason, v.detail)
 		return false
@@ -86,13 +97,11 @@ func (s *Selection) Wants(name []byte) bool {
 	return true
 }
 
-// Add takes the series in, or counts why not. Wants has said yes to its
-// name.
-func (s *Selection) Add(name []byte, labels Labels, value float64, unit string) {
-	v := s.verdicts[string(name)]
+// Add takes in the series that Wants has just said yes to, or counts why
+// not.
+func (s *Selection) Add(labels Labels, value float64, unit string) {
+	v := s.current
 	switch {
-	case s.over:
-		return
 	case math.IsNaN(value) || math.IsInf(value, 0):
 		s.leave(NotFinite, v.name+" is "+strconv.FormatFloat(value, 'g', -1, 64))
 		return

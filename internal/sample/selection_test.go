@@ -36,7 +36,7 @@ func mustCompile(t *testing.T, expressions ...string) []*regexp.Regexp {
 func add(s *Selection, in ...series) {
 	for _, x := range in {
 		if s.Wants([]byte(x.name)) {
-			s.Add([]byte(x.name), Labels{Len: len(x.labels), All: maps.All(x.labels)}, x.value, "")
+			s.Add(Labels{Len: len(x.labels), All: maps.All(x.labels)}, x.value, "")
 		}
 	}
 }

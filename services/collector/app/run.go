@@ -79,6 +79,7 @@ func (c *collector) run(ctx context.Context, targets []*scrape.Target) error {
 		})
 	}
 	c.runtime.Health.Detail("nats", c.natsStatus)
+	c.runtime.Log.Info("collecting", "cluster", c.config.Cluster, "sources", len(targets), "outbox", c.config.Outbox.Dir, "waiting", c.store.Stats().Depth)
 	group.Go(func() error { return c.forward(ctx) })
 	return group.Wait()
 }

@@ -215,9 +215,18 @@ func (s *Source) Target() (*url.URL, error) {
 	case s.URL == "":
 		return nil, fieldErrorf("url", "is missing, for instance http://127.0.0.1:9100/metrics")
 	case err != nil:
-		return nil, fieldErrorf("url", "is not a URL: %v", err)
+		return nil, fieldErrorf("url", "is not a URL: %v", withoutURL(err))
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
 		return nil, fieldErrorf("url", "is %q, want http://HOST[:PORT]/PATH or https://…", u.Redacted())
 	}
 	return u, nil
+}
+
+// withoutURL takes the URL out of an error, for it may hold a password.
+func withoutURL(err error) error {
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		return wrapped.Err
+	}
+	return err
 }

@@ -31,11 +31,12 @@ func (d *Duration) UnmarshalJSON(data []byte) error {
 		d.wrong = string(bytes.TrimSpace(data))
 		return nil
 	}
-	var err error
-	if d.Duration, err = time.ParseDuration(s); err != nil {
-		d.wrong = strconv.Quote(s)
+	if parsed, err := time.ParseDuration(s); err == nil {
+		d.Duration = parsed
+		return nil
 	}
-	return nil
+	d.wrong = strconv.Quote(s)
+	return nil //nolint:nilerr // Validate tells of it, with the field's name
 }
 
 func (d Duration) validate(field string) error {

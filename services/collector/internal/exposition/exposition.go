@@ -18,6 +18,7 @@ import (
 	"mime"
 	"strings"
 
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/textparse"
 
@@ -123,19 +124,19 @@ func (r *reader) add() {
 	}
 	r.parser.Labels(&r.labels)
 	if quoted {
-		name = []byte(r.labels.Get(labels.MetricName))
+		name = []byte(r.labels.Get(model.MetricNameLabel))
 		if !r.into.Wants(name) {
 			return
 		}
 	}
-	r.into.Add(name, sample.Labels{Len: r.labels.Len() - 1, All: r.each}, value, r.unitOf(string(name)))
+	r.into.Add(sample.Labels{Len: r.labels.Len() - 1, All: r.each}, value, r.unitOf(string(name)))
 }
 
 // each yields the labels without the name.
 func (r *reader) each(yield func(name, value string) bool) {
 	stopped := false
 	r.labels.Range(func(l labels.Label) {
-		if !stopped && l.Name != labels.MetricName {
+		if !stopped && l.Name != model.MetricNameLabel {
 			stopped = !yield(l.Name, l.Value)
 		}
 	})

@@ -188,7 +188,7 @@ func cramped(dir string) int {
 		_, err = s.Put(Source{"c", fmt.Sprint(sources)}, time.Now(), e)
 	}
 	if !strings.Contains(err.Error(), "file too large") || s.Err() == nil {
-		return fail(fmt.Errorf("error is %w, Err %v", err, s.Err()))
+		return fail(fmt.Errorf("error is %w, Err %w", err, s.Err()))
 	}
 	for i := range sources / 2 {
 		snapshot, _ := s.TakeNewest(Source{"c", fmt.Sprint(i)})
@@ -197,7 +197,7 @@ func cramped(dir string) int {
 		}
 	}
 	if _, err := s.Put(beta, time.Now(), e); err != nil || s.Err() != nil {
-		return fail(fmt.Errorf("put after room was made: %w, Err %v", err, s.Err()))
+		return fail(fmt.Errorf("put after room was made: %w, Err %w", err, s.Err()))
 	}
 	return 0
 }

@@ -39,12 +39,11 @@ func (x *index) add(e *entry) {
 	x.depth++
 }
 
-// remove reports whether the entry was there.
-func (x *index) remove(source Source, sequence uint64) bool {
+func (x *index) remove(source Source, sequence uint64) {
 	queue := x.queues[source]
 	i := slices.IndexFunc(queue, func(e *entry) bool { return e.sequence == sequence })
 	if i < 0 {
-		return false
+		return
 	}
 	x.bytes -= queue[i].size
 	x.depth--
@@ -53,7 +52,6 @@ func (x *index) remove(source Source, sequence uint64) bool {
 	} else {
 		x.queues[source] = queue
 	}
-	return true
 }
 
 func (x *index) find(source Source, sequence uint64) *entry {

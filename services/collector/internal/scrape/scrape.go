@@ -102,7 +102,7 @@ func (t *Target) fetch(ctx context.Context) (exposition.Format, error) {
 	if err != nil {
 		return "", &Error{Reason: Unreachable, Err: err}
 	}
-	defer response.Body.Close()
+	defer func() { _ = response.Body.Close() }()
 	if err := checkStatus(response); err != nil {
 		return "", err
 	}
