@@ -202,3 +202,28 @@ func linear(t testing.TB, b *eventstest.Bus, name string) {
 		before = sequences[i]
 	}
 }
+
+// refold reads the last event of every subject into a fleet.
+func refold(t testing.TB, b *eventstest.Bus, f *placement.Fleet) {
+	t.Helper()
+	for _, stream := range []string{events.StreamHub, events.StreamScores} {
+		for _, m := range b.Messages(stream) { // in order, so the last one stays
+			r, err := events.Read(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch p := r.Payload.(type) {
+			case *schemas.Cluster:
+				f.SetCluster(p)
+			case *schemas.ClusterSet:
+				if err := f.SetClusterSet(p); err != nil {
+					t.Fatal(err)
+				}
+			case *schemas.Binding:
+				f.SetBinding(p)
+			case *schemas.Score:
+				f.SetScore(p, m.ReceivedAt, m.ReceivedAt)
+			}
+		}
+	}
+}
