@@ -116,16 +116,14 @@ func unmarshal(data []byte, into any, prefix string) error {
 		return &schemas.FieldError{Field: prefix + wrongType.Field, Reason: fmt.Sprintf("is a %s, want %s", wrongType.Value, wrongType.Type)}
 	case err != nil:
 		return err
+	case len(unknown) == 0:
+		return nil
 	}
-	for _, u := range unknown {
-		var field kjson.FieldError
-		if errors.As(u, &field) {
-			field.SetFieldPath(prefix + field.FieldPath())
-			return field
-		}
-		return u
+	var field kjson.FieldError
+	if errors.As(unknown[0], &field) {
+		field.SetFieldPath(prefix + field.FieldPath())
 	}
-	return nil
+	return unknown[0]
 }
 
 // trimYAML drops the prefix that names the library's steps.

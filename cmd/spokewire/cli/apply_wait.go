@@ -62,12 +62,7 @@ func (r *request) await(ctx context.Context, b bus, before time.Time) (*schemas.
 		if u.Kind != events.Stored {
 			return nil
 		}
-		received, err := events.Read(u.Message)
-		if err != nil {
-			return nil // not ours: the bridge writes what can be read
-		}
-		if receipt, ok := received.Payload.(*schemas.Receipt); ok && receipt.ID == r.event.ID() {
-			answer = receipt
+		if answer = r.answeredBy(u.Message); answer != nil {
 			return errStop
 		}
 		return nil
@@ -76,6 +71,18 @@ func (r *request) await(ctx context.Context, b bus, before time.Time) (*schemas.
 		return answer, nil
 	}
 	return nil, err
+}
+
+// answeredBy returns m's receipt if it answers the request. What cannot be
+// read does not.
+func (r *request) answeredBy(m events.Message) *schemas.Receipt {
+	received, err := events.Read(m)
+	if err == nil {
+		if receipt, ok := received.Payload.(*schemas.Receipt); ok && receipt.ID == r.event.ID() {
+			return receipt
+		}
+	}
+	return nil
 }
 
 // refusal is the error of a request that the bridge did not carry out.

@@ -107,7 +107,7 @@ func writeLetter(w io.Writer, l *letter) error {
 	facts := [][2]string{
 		{"ID", l.ID},
 		{"Reason", reason},
-		{"Message", l.DeadLetter.Message},
+		{"Message", l.Message},
 		{"Service", l.Service},
 		{"Stood at", fmt.Sprintf("%d in %s, %s", l.Sequence, l.Stream, l.Subject)},
 		{"Received", l.ReceivedAt.Local().Format("2006-01-02 15:04:05.000 MST")},

@@ -54,30 +54,34 @@ func newResource[T any](a *app, r resource[T]) *cobra.Command {
 		if len(args) > 0 {
 			name = args[0]
 		}
-		watches, err := r.watches(name)
-		if err != nil {
-			return err
-		}
-		state, err := read(ctx, b, watches...)
-		if err != nil {
-			return err
-		}
-		for _, bad := range state.Unreadable() {
-			fmt.Fprintln(c.ErrOrStderr(), "left out, cannot be read:", bad)
-		}
-		items, err := r.named(state, name)
-		if err != nil {
-			return err
-		}
-		if len(items) == 0 && a.output == outputTable {
-			fmt.Fprintf(c.ErrOrStderr(), "no %s\n", r.noun)
-			return nil
-		}
-		return a.print(c.OutOrStdout(), items, func(w io.Writer) error { return r.write(w, items, state.Now()) })
+		return r.show(ctx, a, c, b, name)
 	})
 	a.addBus(c)
 	a.addOutput(c)
 	return c
+}
+
+func (r *resource[T]) show(ctx context.Context, a *app, c *cobra.Command, b bus, name string) error {
+	watches, err := r.watches(name)
+	if err != nil {
+		return err
+	}
+	state, err := read(ctx, b, watches...)
+	if err != nil {
+		return err
+	}
+	for _, bad := range state.Unreadable() {
+		c.PrintErrln("left out, cannot be read:", bad)
+	}
+	items, err := r.named(state, name)
+	if err != nil {
+		return err
+	}
+	if len(items) == 0 && a.output == outputTable {
+		c.PrintErrln("no", r.noun)
+		return nil
+	}
+	return a.print(c.OutOrStdout(), items, func(w io.Writer) error { return r.write(w, items, state.Now()) })
 }
 
 // named lists the items of that name, all if it is empty.

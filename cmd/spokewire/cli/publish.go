@@ -63,7 +63,7 @@ func (p *publishing) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer in.Close()
+	defer func() { _ = in.Close() }() // it was only read
 	isEvents, text, err := sniffEvents(in)
 	switch {
 	case err != nil:

@@ -36,7 +36,7 @@ func readInput(c *cobra.Command, file string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer in.Close()
+	defer func() { _ = in.Close() }() // it was only read
 	text, err := io.ReadAll(io.LimitReader(in, maxInput+1))
 	switch {
 	case err != nil:

@@ -157,12 +157,14 @@ func (w *watching) take(out io.Writer, u events.Update) error {
 
 func (w *watching) show(out io.Writer, m events.Message) error {
 	r, err := events.Read(m)
+	row := []string{clock(m.ReceivedAt)}
+	if err != nil {
+		row = append(row, m.Subject, "cannot be read: "+err.Error())
+	} else {
+		row = append(row, w.view.row(r)...)
+	}
 	return w.app.printLine(out, newRecord(m, r, err), func(io.Writer) error {
-		if err != nil {
-			w.columns.Add(clock(m.ReceivedAt), m.Subject, "cannot be read: "+err.Error())
-			return nil
-		}
-		w.columns.Add(append([]string{clock(m.ReceivedAt)}, w.view.row(r)...)...)
+		w.columns.Add(row...)
 		return nil
 	})
 }
