@@ -63,6 +63,7 @@ type draft struct {
 	created bool
 	deleted bool
 	room    int
+	keeps   bool // a cluster
 	loses   bool // a cluster that another page takes in
 	takes   bool // a cluster that stands on another page now
 }
@@ -79,16 +80,33 @@ func (p *planner) keep() {
 	for i, page := range p.stock.Pages {
 		d := draft{old: page, new: page, room: p.limit, deleted: page.Number == 0}
 		d.new.Unmarked = false
+		d.new.Group = p.groupFor(page, wanted)
 		for _, decision := range page.Decisions {
 			g, ok := wanted[decision.ClusterName]
 			_, placed := p.on[decision.ClusterName]
-			if ok && !placed && !d.deleted && g == page.Group && d.room > 0 {
+			if ok && !placed && !d.deleted && g == d.new.Group && d.room > 0 {
 				p.on[decision.ClusterName] = i
 				d.room--
+				d.keeps = true
 			}
 		}
 		p.pages = append(p.pages, d)
 	}
+}
+
+// groupFor is the page's group, or, where there is none of that index any
+// more, the group of its first cluster that has one: so the page goes over to
+// that by a change of its label.
+func (p *planner) groupFor(page Page, wanted map[string]int) int {
+	if page.Group >= 0 && page.Group < len(p.groups) {
+		return page.Group
+	}
+	for _, d := range page.Decisions {
+		if g, ok := wanted[d.ClusterName]; ok {
+			return g
+		}
+	}
+	return page.Group
 }
 
 // add gives every desired cluster without a page one of its group: first a
@@ -122,7 +140,7 @@ func (p *planner) add() {
 func (p *planner) withRoom(group int) []int {
 	var order []int
 	for i, d := range p.pages {
-		if !d.deleted && d.old.Group == group && d.room > 0 {
+		if !d.deleted && d.new.Group == group && d.room > 0 {
 			order = append(order, i)
 		}
 	}
@@ -212,9 +230,9 @@ func (p *planner) drop() {
 	}
 }
 
-// plan puts the writes in order: new pages, taken-over pages, pages that
-// lose a cluster to another one, pages that only gain, the rest, labels,
-// deletions.
+// plan puts the writes in order: new pages, labels of pages that keep
+// clusters, pages that lose a cluster to another one, pages that only gain,
+// the rest, other labels, deletions.
 func (p *planner) plan() Plan {
 	var out Plan
 	var create, mark, free, gain, fill, label, remove []Step
@@ -233,7 +251,7 @@ func (p *planner) plan() Plan {
 		case d.deleted:
 			remove = append(remove, Step{DeletePage, d.new})
 			continue
-		case d.old.Unmarked && !regroup:
+		case d.old.Unmarked && !regroup, regroup && d.keeps:
 			mark = append(mark, Step{LabelPage, d.new})
 		case d.old.Unmarked || regroup:
 			label = append(label, Step{LabelPage, d.new})

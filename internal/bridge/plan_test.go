@@ -79,6 +79,16 @@ func TestPlanPages(t *testing.T) {
 			groups: []Group{{Decisions: decisions("a", "c")}, {Decisions: decisions("b", "d")}},
 			want:   []string{"fill 1/0 [a]", "fill 2/1 [d]", "fill 1/0 [a c]", "fill 2/1 [b d]"},
 		},
+		"a group less": {
+			stock:  Stock{Pages: []Page{page(1, 0, "a"), page(2, 1, "b", "c")}},
+			groups: []Group{{Decisions: decisions("a", "b")}},
+			want:   []string{"label 2/0 [b]", "fill 2/0 [b]"},
+		},
+		"a page that lost its labels": {
+			stock:  Stock{Pages: []Page{{Number: 1, Group: -1, Name: "p-decision-1", Unmarked: true, Decisions: decisions("a", "b")}}},
+			groups: []Group{{Decisions: decisions("a", "b")}},
+			want:   []string{"label 1/0 [a b]"},
+		},
 		"a group is renamed": {
 			stock:  Stock{Pages: []Page{page(1, 0, "a")}},
 			groups: []Group{{Name: "canary", Decisions: decisions("a")}},
@@ -216,8 +226,15 @@ func checkBetween(t *testing.T, where string, hub store, old map[placed]int, wan
 			t.Errorf("%s: %v was and will be selected, and is missing", where, p)
 		}
 	}
+	known := map[string]bool{}
+	for p := range old {
+		known[p.cluster] = true
+	}
+	for p := range want {
+		known[p.cluster] = true
+	}
 	for p := range seen {
-		if _, was := old[p]; !was && !want[p] {
+		if !known[p.cluster] {
 			t.Errorf("%s: %v neither was nor will be selected, and is seen", where, p)
 		}
 	}

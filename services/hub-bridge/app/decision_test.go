@@ -121,11 +121,12 @@ func TestOthersEditsAreRestored(t *testing.T) {
 	e.receipt(events.KindPlacement, "train", sequence, schemas.OutcomeApplied)
 	decisions := e.hub.ClusterV1beta1().PlacementDecisions(e.ns)
 
-	edited := e.pages("train")[0]
-	edited.Status.Decisions = []clusterv1beta1.ClusterDecision{{ClusterName: "evil"}}
-	if _, err := decisions.UpdateStatus(t.Context(), &edited, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	e.retry(func() error {
+		edited := e.pages("train")[0]
+		edited.Status.Decisions = []clusterv1beta1.ClusterDecision{{ClusterName: "evil"}}
+		_, err := decisions.UpdateStatus(t.Context(), &edited, metav1.UpdateOptions{})
+		return err
+	})
 	e.selects("train", "a", "b")
 	if r := e.receipt(events.KindPlacement, "train", sequence, schemas.OutcomeApplied); r.Reason != bridge.ReasonRestored {
 		eventually(t, "a receipt of the restoration", func() error {
@@ -136,24 +137,48 @@ func TestOthersEditsAreRestored(t *testing.T) {
 		})
 	}
 
-	if err := decisions.Delete(t.Context(), "train-decision-1", metav1.DeleteOptions{}); err != nil {
+	gone := e.pages("train")[0]
+	if err := decisions.Delete(t.Context(), gone.Name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	eventually(t, "the page is there again", func() error {
+		if pages := e.pages("train"); len(pages) != 1 || pages[0].UID == gone.UID {
+			return fmt.Errorf("pages are %+v", pages)
+		}
+		return nil
+	})
 	e.selects("train", "a", "b")
 
-	unlabelled := e.pages("train")[0]
-	unlabelled.Labels = nil
-	unlabelled.OwnerReferences[0].BlockOwnerDeletion = nil
-	if _, err := decisions.Update(t.Context(), &unlabelled, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
+	for _, spoil := range []func(*clusterv1beta1.PlacementDecision){
+		func(p *clusterv1beta1.PlacementDecision) { p.Labels = nil },
+		func(p *clusterv1beta1.PlacementDecision) { p.OwnerReferences = nil },
+		func(p *clusterv1beta1.PlacementDecision) { p.Labels[clusterv1beta1.DecisionGroupIndexLabel] = "7" },
+	} {
+		e.retry(func() error {
+			spoilt, err := decisions.Get(t.Context(), "train-decision-1", metav1.GetOptions{})
+			if err != nil {
+				return err
+			}
+			spoil(spoilt)
+			_, err = decisions.Update(t.Context(), spoilt, metav1.UpdateOptions{})
+			return err
+		})
+		eventually(t, "the page is restored", func() error {
+			pages := e.pages("train")
+			if len(pages) != 1 || !bridge.Ours(&pages[0]) || !metav1.IsControlledBy(&pages[0], p) ||
+				pages[0].Labels[clusterv1beta1.DecisionGroupIndexLabel] != "0" || len(pages[0].Status.Decisions) != 2 {
+				return fmt.Errorf("pages are %+v", pages)
+			}
+			return nil
+		})
 	}
-	e.selects("train", "a", "b")
 
-	stripped := e.get("train")
-	stripped.Status = clusterv1beta1.PlacementStatus{Conditions: []metav1.Condition{}, DecisionGroups: []clusterv1beta1.DecisionGroupStatus{}}
-	if _, err := e.hub.ClusterV1beta1().Placements(e.ns).UpdateStatus(t.Context(), stripped, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	e.retry(func() error {
+		stripped := e.get("train")
+		stripped.Status = clusterv1beta1.PlacementStatus{Conditions: []metav1.Condition{}, DecisionGroups: []clusterv1beta1.DecisionGroupStatus{}}
+		_, err := e.hub.ClusterV1beta1().Placements(e.ns).UpdateStatus(t.Context(), stripped, metav1.UpdateOptions{})
+		return err
+	})
 	eventually(t, "the Placement's status is restored", func() error {
 		if n := e.get("train").Status.NumberOfSelectedClusters; n != 2 {
 			return fmt.Errorf("numberOfSelectedClusters is %d", n)

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/retry"
 	clusterclient "open-cluster-management.io/api/client/cluster/clientset/versioned"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
@@ -31,7 +32,7 @@ const patience = 20 * time.Second
 
 // env is one test's bus, namespace and bridge.
 type env struct {
-	t       *testing.T
+	t       testing.TB
 	bus     bus
 	hub     clusterclient.Interface // as admin
 	ns      string
@@ -57,14 +58,14 @@ func (e *env) memory() *eventstest.Bus {
 }
 
 // start runs a bridge on a namespace and a bus of its own.
-func start(t *testing.T, change ...func(*app.Options)) *env {
+func start(t testing.TB, change ...func(*app.Options)) *env {
 	t.Helper()
 	e := prepare(t, change...)
 	e.run()
 	return e
 }
 
-func prepare(t *testing.T, change ...func(*app.Options)) *env {
+func prepare(t testing.TB, change ...func(*app.Options)) *env {
 	t.Helper()
 	config, err := grant()
 	if err != nil {
@@ -138,6 +139,14 @@ func eventually(t testing.TB, what string, check func() error) {
 			t.Fatalf("%s: not within %s: %v", what, patience, err)
 		}
 		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// retry edits the hub as a careful user does: again if somebody was faster.
+func (e *env) retry(edit func() error) {
+	e.t.Helper()
+	if err := retry.RetryOnConflict(retry.DefaultBackoff, edit); err != nil {
+		e.t.Fatal(err)
 	}
 }
 

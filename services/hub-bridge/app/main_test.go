@@ -55,7 +55,7 @@ var grant = sync.OnceValues(func() (*rest.Config, error) {
 })
 
 // grantLease gives the bridge its Role in a namespace.
-func grantLease(t *testing.T, namespace string) {
+func grantLease(t testing.TB, namespace string) {
 	t.Helper()
 	var role rbacv1.Role
 	if err := manifest("role.yaml", &role); err != nil {

@@ -46,12 +46,13 @@ func TestPlacementOverTheBus(t *testing.T) {
 		"a field not asked for": func(p *clusterv1beta1.Placement) { p.Spec.ClusterSets = []string{"other"} },
 		"an annotation":         func(p *clusterv1beta1.Placement) { delete(p.Annotations, clusterv1beta1.PlacementDisableAnnotation) },
 	} {
-		p := e.get("train")
-		edit(p)
-		edited, err := e.hub.ClusterV1beta1().Placements(e.ns).Update(t.Context(), p, metav1.UpdateOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		var edited *clusterv1beta1.Placement
+		e.retry(func() (err error) {
+			p := e.get("train")
+			edit(p)
+			edited, err = e.hub.ClusterV1beta1().Placements(e.ns).Update(t.Context(), p, metav1.UpdateOptions{})
+			return err
+		})
 		eventually(t, name+" is reverted", func() error {
 			p := e.get("train")
 			if p.ResourceVersion == edited.ResourceVersion || *p.Spec.NumberOfClusters != 2 || len(p.Spec.ClusterSets) != 0 || !bridge.Direct(p) {

@@ -14,13 +14,13 @@ import (
 
 	"github.com/spokewire/spokewire/internal/process"
 	"github.com/spokewire/spokewire/pkg/events"
-	"github.com/spokewire/spokewire/services/hub-bridge/internal/decision"
+	"github.com/spokewire/spokewire/services/hub-bridge/internal/decisions"
 	"github.com/spokewire/spokewire/services/hub-bridge/internal/kube"
 	"github.com/spokewire/spokewire/services/hub-bridge/internal/native"
 	"github.com/spokewire/spokewire/services/hub-bridge/internal/observe"
 	"github.com/spokewire/spokewire/services/hub-bridge/internal/receipt"
-	"github.com/spokewire/spokewire/services/hub-bridge/internal/request"
-	"github.com/spokewire/spokewire/services/hub-bridge/internal/score"
+	"github.com/spokewire/spokewire/services/hub-bridge/internal/requests"
+	"github.com/spokewire/spokewire/services/hub-bridge/internal/scores"
 	"github.com/spokewire/spokewire/services/hub-bridge/internal/work"
 )
 
@@ -41,9 +41,9 @@ type bridge struct {
 	receipts *receipt.Writer
 
 	observer  *observe.Observer
-	decisions *decision.Applier
-	scores    *score.Applier
-	requests  *request.Applier
+	decisions *decisions.Applier
+	scores    *scores.Applier
+	requests  *requests.Applier
 }
 
 // RunOn works on a bus that is connected.
@@ -75,14 +75,14 @@ func (b *bridge) wire() error {
 	tracer := rt.Tracer.Tracer("github.com/spokewire/spokewire/services/hub-bridge")
 	urgent := new(work.Gate)
 	b.receipts = receipt.NewWriter(b.bus, clock, rt.Log, Name, rt.Metrics)
-	b.decisions = decision.NewApplier(decision.Options{
+	b.decisions = decisions.NewApplier(decisions.Options{
 		Service: Name, Hub: b.hub, Bus: b.bus, Record: b.receipts.Record, Clock: clock, Log: rt.Log, Tracer: tracer, Urgent: urgent,
 	}, queue("decisions"))
-	b.scores = score.NewApplier(score.Options{
+	b.scores = scores.NewApplier(scores.Options{
 		Service: Name, Hub: b.hub, Bus: b.bus, Record: b.receipts.Record, Clock: clock, Log: rt.Log, Tracer: tracer,
 		Metrics: rt.Metrics, Urgent: urgent, Budget: o.ScoreBudget, Margin: o.ScoreMargin,
 	}, queue("scores"))
-	b.requests = request.NewApplier(request.Options{
+	b.requests = requests.NewApplier(requests.Options{
 		Service: Name, Hub: b.hub, Bus: b.bus, Record: b.receipts.Record, Clock: clock, Log: rt.Log,
 	}, queue("requests"))
 	ocm := &native.Publisher{Service: Name, Hub: b.hub, Bus: b.bus, Ledger: b.decisions.Ledger, Clock: clock, Log: rt.Log}
@@ -153,9 +153,9 @@ func (b *bridge) run(ctx context.Context) error {
 		return ctx.Err()
 	})
 	group.Go(func() error { return b.observer.Ledger.Run(ctx, b.bus, observe.Watch()) })
-	group.Go(func() error { return b.decisions.Ledger.Run(ctx, b.bus, decision.Watch()) })
-	group.Go(func() error { return b.scores.Ledger.Run(ctx, b.bus, score.Watch()) })
-	group.Go(func() error { return b.requests.Ledger.Run(ctx, b.bus, request.Watch()) })
+	group.Go(func() error { return b.decisions.Ledger.Run(ctx, b.bus, decisions.Watch()) })
+	group.Go(func() error { return b.scores.Ledger.Run(ctx, b.bus, scores.Watch()) })
+	group.Go(func() error { return b.requests.Ledger.Run(ctx, b.bus, requests.Watch()) })
 	group.Go(func() error {
 		if err := b.untilSynced(ctx); err != nil {
 			return err

@@ -51,69 +51,42 @@ func New(config *rest.Config, metrics *Metrics) (*Hub, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Hub{
+	return &Hub{
 		write: write, metrics: metrics, informers: informers,
 		placements: newOverlay(func(p *clusterv1beta1.Placement) string { return objectGroup(p) }, time.Now),
 		pages:      newOverlay(pageGroup, time.Now),
 		scores:     newOverlay(func(s *clusterv1alpha1.AddOnPlacementScore) string { return objectGroup(s) }, time.Now),
-	}
-	if err := h.followOverlays(); err != nil {
-		return nil, err
-	}
-	return h, nil
+	}, nil
 }
 
 func objectGroup(o metav1.Object) string { return groupKey(o.GetNamespace(), o.GetName()) }
 
 func groupKey(namespace, name string) string { return namespace + "/" + name }
 
-// followOverlays lets the informers end what they have caught up with.
-func (h *Hub) followOverlays() error {
-	for kind, see := range map[string]func(any, bool){
-		events.KindPlacement:         seeing(h.placements),
-		events.KindPlacementDecision: seeing(h.pages),
-		events.KindAddOnScore:        seeing(h.scores),
-	} {
-		if _, err := h.informers[kind].AddEventHandler(handler(see)); err != nil {
-			return fmt.Errorf("hub informer of %s: %w", kind, err)
-		}
-	}
-	return nil
-}
-
-func seeing[T metav1.Object](o *overlay[T]) func(any, bool) {
-	return func(object any, deleted bool) {
-		t, ok := object.(T)
-		if !ok {
-			return
-		}
-		o.seen(t)
-		if deleted {
-			o.gone(t, t.GetResourceVersion())
-		}
-	}
-}
-
-func handler(fn func(object any, deleted bool)) cache.ResourceEventHandler {
-	return cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(o any) { fn(o, false) },
-		UpdateFunc: func(_, o any) { fn(o, false) },
-		DeleteFunc: func(o any) {
-			if unknown, ok := o.(cache.DeletedFinalStateUnknown); ok {
-				o = unknown.Obj
-			}
-			fn(o, true)
-		},
+// see takes note of what an informer has seen.
+func (h *Hub) see(object any, deleted bool) {
+	switch o := object.(type) {
+	case *clusterv1beta1.Placement:
+		h.placements.observe(o, deleted)
+	case *clusterv1beta1.PlacementDecision:
+		h.pages.observe(o, deleted)
+	case *clusterv1alpha1.AddOnPlacementScore:
+		h.scores.observe(o, deleted)
 	}
 }
 
 // OnChange calls fn with every change of the hub's objects, from several
-// goroutines. fn does not block.
+// goroutines, once the change shows in what the Hub returns. It is called
+// once, before Run. fn does not block.
 func (h *Hub) OnChange(fn func(Change)) error {
 	for kind, informer := range h.informers {
 		_, err := informer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
-			AddFunc: func(o any, _ bool) { h.changed(kind, o, true, fn) },
+			AddFunc: func(o any, _ bool) {
+				h.see(o, false)
+				h.changed(kind, o, true, fn)
+			},
 			UpdateFunc: func(old, o any) {
+				h.see(o, false)
 				if kind == events.KindPlacementDecision { // it may have had another label
 					h.changed(kind, old, false, fn)
 				}
@@ -123,6 +96,7 @@ func (h *Hub) OnChange(fn func(Change)) error {
 				if unknown, ok := o.(cache.DeletedFinalStateUnknown); ok {
 					o = unknown.Obj
 				}
+				h.see(o, true)
 				h.changed(kind, o, false, fn)
 			},
 		})

@@ -61,8 +61,14 @@ func (o *overlay[T]) set(object T, e overlaid[T]) {
 	o.groups[group][object.GetName()] = e
 }
 
-// seen drops what an informer knows as well or better.
-func (o *overlay[T]) seen(object T) {
+// observe takes note of what an informer has seen: it drops what the
+// informer knows as well or better, and remembers a deletion, lest the answer
+// to an own write that comes late make the object exist again.
+func (o *overlay[T]) observe(object T, deleted bool) {
+	if deleted {
+		o.gone(object, object.GetResourceVersion())
+		return
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	group := o.group(object)

@@ -12,7 +12,7 @@ import (
 	"github.com/spokewire/spokewire/internal/bridge"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/schemas"
-	"github.com/spokewire/spokewire/services/hub-bridge/internal/decision"
+	"github.com/spokewire/spokewire/services/hub-bridge/internal/decisions"
 	"github.com/spokewire/spokewire/services/hub-bridge/internal/ledger"
 )
 
@@ -34,7 +34,7 @@ type Publisher struct {
 	Service string
 	Hub     Hub
 	Bus     Bus
-	Ledger  *decision.Ledger
+	Ledger  *decisions.Ledger
 	Clock   *events.Clock
 	Log     *slog.Logger
 }
@@ -67,7 +67,7 @@ func (p *Publisher) Publish(ctx context.Context, namespace, name string, observe
 
 var errNotSynced = errors.New("the decisions on the bus are not read yet")
 
-func previousOf(last *decision.Entry) *schemas.PlacementDecision {
+func previousOf(last *decisions.Entry) *schemas.PlacementDecision {
 	if last == nil {
 		return nil
 	}
@@ -79,7 +79,7 @@ func previousOf(last *decision.Entry) *schemas.PlacementDecision {
 }
 
 // end tombstones OCM's decision for a Placement that is gone.
-func (p *Publisher) end(ctx context.Context, subject string, last *decision.Entry, previous *schemas.PlacementDecision) error {
+func (p *Publisher) end(ctx context.Context, subject string, last *decisions.Entry, previous *schemas.PlacementDecision) error {
 	if previous == nil || previous.Mode != schemas.ModeNative {
 		return nil
 	}
@@ -88,7 +88,7 @@ func (p *Publisher) end(ctx context.Context, subject string, last *decision.Entr
 	}, last, events.Tombstone())
 }
 
-func (p *Publisher) publish(ctx context.Context, subject, eventType string, payload schemas.Payload, last *decision.Entry, opts ...events.PublishOption) error {
+func (p *Publisher) publish(ctx context.Context, subject, eventType string, payload schemas.Payload, last *decisions.Entry, opts ...events.PublishOption) error {
 	e, err := events.New(eventType, events.ServiceSource(p.Service), payload)
 	if err != nil {
 		return err
@@ -107,8 +107,8 @@ func (p *Publisher) publish(ctx context.Context, subject, eventType string, payl
 	e.DataEncoded = nil
 	decided, _ := payload.(*schemas.PlacementDecision)
 	deleted, _ := payload.(*schemas.Deleted)
-	p.Ledger.Put(ledger.Entry[*decision.Kept]{
-		Subject: subject, Sequence: ack.Sequence, ReceivedAt: p.Clock.Now(), Value: decision.KeepOwn(e, decided, deleted),
+	p.Ledger.Put(ledger.Entry[*decisions.Kept]{
+		Subject: subject, Sequence: ack.Sequence, ReceivedAt: p.Clock.Now(), Value: decisions.KeepOwn(e, decided, deleted),
 	})
 	return nil
 }

@@ -1,5 +1,5 @@
-// Package score writes scores to the hub, as AddOnPlacementScores.
-package score
+// Package scores writes scores to the hub, as AddOnPlacementScores.
+package scores
 
 import (
 	"context"

@@ -1,5 +1,5 @@
-// Package request creates on the hub what users ask for over the bus.
-package request
+// Package requests creates on the hub what users ask for over the bus.
+package requests
 
 import (
 	"context"

@@ -1,6 +1,6 @@
-// Package decision writes placement decisions to the hub, as
+// Package decisions writes placement decisions to the hub, as
 // PlacementDecisions and as the Placement's status.
-package decision
+package decisions
 
 import (
 	"context"

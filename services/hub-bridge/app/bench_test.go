@@ -1,0 +1,99 @@
+package app_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/spokewire/spokewire/services/hub-bridge/app"
+)
+
+// BenchmarkMove moves 100 Placements, ten clusters each, at once: from the
+// first decision's publish until a watch of the hub has shown all of them.
+func BenchmarkMove(b *testing.B) {
+	const placements = 100
+	for _, workers := range []int{8, 16, 32} {
+		b.Run(fmt.Sprintf("%d workers", workers), func(b *testing.B) {
+			e := start(b, func(o *app.Options) { o.Workers, o.QPS, o.Burst = workers, 5000, 10000 })
+			var all []*clusterv1beta1.Placement
+			for i := range placements {
+				all = append(all, e.placement(fmt.Sprintf("p%03d", i), true))
+			}
+			round := 0
+			decide := func() {
+				for _, p := range all {
+					names := []string{fmt.Sprintf("m%d", round)}
+					for c := range 9 {
+						names = append(names, fmt.Sprintf("c%d", c))
+					}
+					e.decide(decision(p, names...))
+				}
+			}
+			shown := e.follow(b)
+			wait := func() (each []time.Duration) {
+				begin := time.Now()
+				decide()
+				left := map[string]bool{}
+				for _, p := range all {
+					left[p.Name] = true
+				}
+				for len(left) > 0 {
+					select {
+					case page := <-shown:
+						name := page.Labels[clusterv1beta1.PlacementLabel]
+						if left[name] && slices.ContainsFunc(page.Status.Decisions, func(d clusterv1beta1.ClusterDecision) bool {
+							return d.ClusterName == fmt.Sprintf("m%d", round)
+						}) {
+							delete(left, name)
+							each = append(each, time.Since(begin))
+						}
+					case <-time.After(patience):
+						b.Fatalf("%d Placements have not moved", len(left))
+					}
+				}
+				return each
+			}
+			wait()
+			e.calls.take()
+			var first, all100 []time.Duration
+			for b.Loop() {
+				round++
+				each := wait()
+				first, all100 = append(first, each[0]), append(all100, each[len(each)-1])
+			}
+			b.ReportMetric(float64(len(e.calls.take()))/float64(b.N)/placements, "writes/move")
+			b.ReportMetric(millis(first), "first-p50-ms")
+			b.ReportMetric(millis(all100), "all-p50-ms")
+			b.ReportMetric(placements*float64(b.N)/b.Elapsed().Seconds(), "moves/s")
+		})
+	}
+}
+
+func millis(d []time.Duration) float64 {
+	slices.Sort(d)
+	return float64(d[len(d)/2].Microseconds()) / 1000
+}
+
+// follow watches the PlacementDecisions of the test's namespace.
+func (e *env) follow(b *testing.B) <-chan *clusterv1beta1.PlacementDecision {
+	b.Helper()
+	w, err := e.hub.ClusterV1beta1().PlacementDecisions(e.ns).Watch(b.Context(), metav1.ListOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(w.Stop)
+	out := make(chan *clusterv1beta1.PlacementDecision, 4096)
+	go func() {
+		for event := range w.ResultChan() {
+			if page, ok := event.Object.(*clusterv1beta1.PlacementDecision); ok && event.Type != watch.Deleted {
+				out <- page
+			}
+		}
+	}()
+	return out
+}
