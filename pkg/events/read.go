@@ -49,7 +49,7 @@ func Read(m Message) (Received, error) {
 	}
 	age, err := Age(e)
 	if err != nil {
-		return Received{}, err
+		return Received{}, &BadInput{Reason: "BadAge", Field: ExtAge, Err: fmt.Errorf("%s: %w", m.Subject, err)}
 	}
 	return Received{Message: m, Event: e, Subject: subject, Payload: payload, ObservedAt: m.ReceivedAt.Add(-age)}, nil
 }
@@ -105,9 +105,9 @@ func checkPayload(subject string, s Subject, p schemas.Payload) error {
 	case *schemas.Score:
 		field, got, want = "cluster", p.Cluster+"/"+p.Scorer, s.Cluster+"/"+s.Name
 	case *schemas.Cluster:
-		field, got, want = "name", p.Name, s.Name
+		field, got, want = "name", "/"+p.Name, s.Namespace+"/"+s.Name
 	case *schemas.ClusterSet:
-		field, got, want = "name", p.Name, s.Name
+		field, got, want = "name", "/"+p.Name, s.Namespace+"/"+s.Name
 	case *schemas.Binding:
 		field, got, want = "name", p.Namespace+"/"+p.Name, s.Namespace+"/"+s.Name
 	case *schemas.Placement:

@@ -59,6 +59,9 @@ func testDedupe(t *testing.T, f Fixture) {
 	if again := mustPublish(t, f.Other, metricA, e); again != first {
 		t.Errorf("published by another: %+v, want %+v", again, first)
 	}
+	if again := mustPublish(t, f.Bus, metricA, e, events.Repeated()); again != first {
+		t.Errorf("published again, and said so: %+v, want %+v", again, first)
+	}
 	if got := history(t, f.Bus, events.StreamMetrics); !slices.Equal(got, []string{"one"}) {
 		t.Errorf("stored: %v", got)
 	}

@@ -111,7 +111,7 @@ func (st *stream) twin(subject string, h events.Header, o events.PublishOptions)
 	same := func(r *record) bool {
 		return r != nil && r.message.Subject == subject && r.message.Header.Get("ce-id") == id
 	}
-	if r := st.ids[o.MessageID]; same(r) {
+	if r := st.ids[o.MessageID]; same(r) || r != nil && o.Repeated {
 		return r
 	}
 	if r := st.last(subject); o.ExpectLast != nil && same(r) {

@@ -107,7 +107,7 @@ func (p *publication) send(ctx context.Context) (pubAck, error) {
 // it; otherwise somebody else has used the id. Where the message cannot be
 // read, a first attempt is sent again: twice is better than never.
 func (p *publication) stored(ctx context.Context, ack events.Ack, attempt int) bool {
-	if attempt > 1 {
+	if attempt > 1 || p.options.Repeated {
 		return true
 	}
 	m, err := p.bus.get(ctx, ack.Stream, getRequest{Sequence: ack.Sequence})

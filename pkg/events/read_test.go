@@ -1,0 +1,159 @@
+package events_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cloudevents/sdk-go/v2/event"
+
+	"github.com/spokewire/spokewire/pkg/events"
+	"github.com/spokewire/spokewire/pkg/schemas"
+)
+
+// messageOf stores e, as it were, under subject.
+func messageOf(t testing.TB, subject string, e event.Event) events.Message {
+	t.Helper()
+	h, data, err := events.Encode(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return events.Message{Stream: events.StreamMetrics, Subject: subject, Sequence: 7, ReceivedAt: someTime, Header: h, Data: data}
+}
+
+func TestRead(t *testing.T) {
+	t.Parallel()
+	e := newMetrics(t)
+	e.SetExtension(events.ExtAge, "1500")
+	m := messageOf(t, "sw.metric.c.s", e)
+	r, err := events.Read(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	payload, ok := r.Payload.(*schemas.Metrics)
+	if !ok || payload.Samples[0].Value != 3 {
+		t.Errorf("payload = %+v", r.Payload)
+	}
+	if r.Subject != (events.Subject{Family: "metric", Cluster: "c", Name: "s"}) || r.Event.ID() != e.ID() || r.Message.Sequence != 7 {
+		t.Errorf("read %+v", r)
+	}
+	if want := someTime.Add(-1500 * time.Millisecond); !r.ObservedAt.Equal(want) {
+		t.Errorf("ObservedAt = %v, want %v", r.ObservedAt, want)
+	}
+}
+
+// TestReadRefuses: each kind of bad input has its reason and names its
+// field.
+func TestReadRefuses(t *testing.T) {
+	t.Parallel()
+	hubEvent := func(p schemas.Payload, eventType string) func(*event.Event) {
+		return func(e *event.Event) {
+			made, err := events.New(eventType, events.ServiceSource("hub-bridge"), p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			*e = made
+		}
+	}
+	data := func(text string) func(*event.Event) {
+		return func(e *event.Event) { e.DataEncoded = []byte(text) }
+	}
+	cluster := hubEvent(&schemas.Cluster{Name: "a", UID: "u"}, schemas.TypeHubCluster)
+	deleted := hubEvent(&schemas.Deleted{Name: "a"}, schemas.TypeHubClusterDeleted)
+	for name, test := range map[string]struct {
+		subject           string
+		change            func(*event.Event)
+		wantReason, field string
+	}{
+		"a subject of nobody":         {"sw.metric.*.s", nil, "BadSubject", "subject"},
+		"an unknown family":           {"sw.wish.c.s", nil, "BadSubject", "subject"},
+		"another cluster's source":    {"sw.metric.other.s", nil, "WrongSource", "source"},
+		"another source":              {"sw.metric.c.other", nil, "WrongSource", "source"},
+		"another family's type":       {"sw.score.c.s", nil, "WrongType", "type"},
+		"a type of somebody else":     {"sw.metric.c.s", func(e *event.Event) { e.SetType("com.example.x") }, "WrongType", "type"},
+		"another kind's type":         {"sw.hub.placement._.a", cluster, "WrongType", "type"},
+		"a type of the future":        {"sw.metric.c.s", func(e *event.Event) { e.SetType("dev.spokewire.metrics.observed.v99") }, "UnknownType", "type"},
+		"not JSON":                    {"sw.metric.c.s", data("gpu_free 3"), "NotJSON", "data"},
+		"nothing":                     {"sw.metric.c.s", data(""), "NotJSON", "data"},
+		"NaN":                         {"sw.metric.c.s", data(`{"samples":[{"name":"x","value":NaN}]}`), "NotJSON", "data"},
+		"a string for a number":       {"sw.metric.c.s", data(`{"samples":[{"name":"x","value":"3"}]}`), "BadPayload", ""},
+		"a name with a line break":    {"sw.metric.c.s", data(`{"samples":[{"name":"x\ny","value":3}]}`), "BadPayload", "samples[0].name"},
+		"no samples":                  {"sw.metric.c.s", data(`{}`), "BadPayload", "samples"},
+		"an age of nonsense":          {"sw.metric.c.s", func(e *event.Event) { e.SetExtension(events.ExtAge, "old") }, "BadAge", "age"},
+		"a name that is not its own":  {"sw.hub.cluster._.b", cluster, "WrongSubject", "name"},
+		"a tombstone for another":     {"sw.hub.cluster._.b", deleted, "WrongSubject", "name"},
+		"a cluster with a namespace":  {"sw.hub.cluster.n.a", cluster, "WrongSubject", "name"},
+		"an envelope without version": {"sw.metric.c.s", func(e *event.Event) { e.SetID("drop the version") }, "NotCloudEvent", "specversion"},
+	} {
+		e := newMetrics(t)
+		if test.change != nil {
+			test.change(&e)
+		}
+		m := messageOf(t, test.subject, e)
+		if e.ID() == "drop the version" {
+			delete(m.Header, "ce-specversion")
+		}
+		_, err := events.Read(m)
+		var bad *events.BadInput
+		if !errors.As(err, &bad) {
+			t.Errorf("%s: err = %v, want *BadInput", name, err)
+			continue
+		}
+		if bad.Reason != test.wantReason || test.field != "" && bad.Field != test.field || bad.Field == "" {
+			t.Errorf("%s: %s of %q, want %s of %q: %v", name, bad.Reason, bad.Field, test.wantReason, test.field, bad)
+		}
+		if !strings.Contains(bad.Error(), test.subject) {
+			t.Errorf("%s: %v does not name the subject", name, bad)
+		}
+		if !events.IsPermanent(err) {
+			t.Errorf("%s: a retry would not mend it", name)
+		}
+	}
+}
+
+func TestReadAccepts(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		subject, eventType string
+		payload            schemas.Payload
+	}{
+		"a cluster":        {events.HubSubject("cluster", "", "a"), schemas.TypeHubCluster, &schemas.Cluster{Name: "a", UID: "u"}},
+		"its tombstone":    {events.HubSubject("cluster", "", "a"), schemas.TypeHubClusterDeleted, &schemas.Deleted{Name: "a"}},
+		"a score's end":    {events.ScoreSubject("c", "gpu"), schemas.TypeScoreDeleted, &schemas.Deleted{Namespace: "c", Name: "gpu"}},
+		"a dead letter":    {events.DeadSubject("s", "SW_METRICS", 1), schemas.TypeDeadLetterWritten, deadLetter()},
+		"a decision's end": {events.DecisionSubject("placement", "n", "p"), schemas.TypePlacementDecisionDeleted, &schemas.Deleted{Namespace: "n", Name: "p"}},
+	} {
+		e, err := events.New(test.eventType, events.ServiceSource("test"), test.payload)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if _, err := events.Read(messageOf(t, test.subject, e)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func deadLetter() *schemas.DeadLetter {
+	letter := events.NewDeadLetter("s", events.Message{Stream: events.StreamMetrics, Subject: "sw.metric.c.s", Sequence: 1, ReceivedAt: someTime}, errors.New("x"))
+	return &letter
+}
+
+func FuzzRead(f *testing.F) {
+	f.Fuzz(func(t *testing.T, subject, headers string, data []byte) {
+		r, err := events.Read(events.Message{Subject: subject, Header: headerOf(headers), Data: data, ReceivedAt: someTime})
+		var bad *events.BadInput
+		switch {
+		case err != nil && (!errors.As(err, &bad) || bad.Reason == ""):
+			t.Errorf("err = %v, want *BadInput with a reason", err)
+		case err == nil && r.Subject.String() != subject:
+			t.Errorf("read from %q as from %q", subject, r.Subject)
+		case err == nil && r.ObservedAt.After(someTime):
+			t.Errorf("observed at %v, after it was received", r.ObservedAt)
+		case err == nil:
+			if err := r.Payload.Validate(); err != nil {
+				t.Errorf("read an invalid payload: %v", err)
+			}
+		}
+	})
+}
