@@ -2,6 +2,7 @@
 package config
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -132,6 +133,9 @@ func Load(path, outboxDir string) (Config, error) {
 // defaults.
 func parse(data []byte) (Config, error) {
 	var c Config
+	if severalDocuments(data) {
+		return Config{}, errors.New("holds more than one YAML document, want one")
+	}
 	text, err := yaml.YAMLToJSONStrict(data)
 	if err != nil {
 		return Config{}, fmt.Errorf("cannot be read: %w", err)
@@ -142,6 +146,21 @@ func parse(data []byte) (Config, error) {
 	}
 	c.Default()
 	return c, nil
+}
+
+// severalDocuments reports whether a document ends and another begins; the
+// YAML library would not read the second.
+func severalDocuments(data []byte) bool {
+	begun := false
+	for line := range bytes.Lines(data) {
+		marker := bytes.HasPrefix(line, []byte("---"))
+		if marker && begun {
+			return true
+		}
+		line = bytes.TrimSpace(line)
+		begun = begun || marker || len(line) > 0 && line[0] != '#'
+	}
+	return false
 }
 
 // Default fills in what was left out.

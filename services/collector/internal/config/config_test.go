@@ -34,6 +34,9 @@ func TestExample(t *testing.T) {
 	if len(c.Sources) != 2 || c.Sources[1].TLS.CAFile == "" || c.Sources[1].Rename[1].To != "gpu_$1" {
 		t.Errorf("read %+v", c)
 	}
+	if _, err := parseAndValidate([]byte("# one document\n---\n" + minimal)); err != nil {
+		t.Errorf("a marker at the top: %v", err)
+	}
 	if c, err = Load("testdata/collector.yaml", "/elsewhere"); err != nil || c.Outbox.Dir != "/elsewhere" {
 		t.Errorf("outbox is %+v, %v", c.Outbox, err)
 	}
@@ -64,6 +67,7 @@ func TestErrors(t *testing.T) {
 	}
 	tests := map[string]struct{ file, want string }{
 		"empty":                {"", "cluster is missing"},
+		"two documents":        {"cluster: a\n---\ncluster: b\n", "more than one YAML document"},
 		"not YAML":             {"a: [", "cannot be read"},
 		"unknown field":        {minimal + "clusters: [x]\n", `unknown field "clusters"`},
 		"unknown inner field":  {source("intervall: 1s"), `unknown field "sources[0].intervall"`},

@@ -29,14 +29,14 @@ func (d *Duration) UnmarshalJSON(data []byte) error {
 	var s string
 	if json.Unmarshal(data, &s) != nil {
 		d.wrong = string(bytes.TrimSpace(data))
-		return nil
+		return nil //nolint:nilerr // Validate tells of it, with the field's name
 	}
 	if parsed, err := time.ParseDuration(s); err == nil {
 		d.Duration = parsed
 		return nil
 	}
 	d.wrong = strconv.Quote(s)
-	return nil //nolint:nilerr // Validate tells of it, with the field's name
+	return nil
 }
 
 func (d Duration) validate(field string) error {

@@ -147,6 +147,7 @@ func TestScrape(t *testing.T) {
 		"bad text in the middle": {handler: text("a 1\n?\nb 2\n"), wantReason: BadExposition, wantErr: "after 1 series"},
 		"a million labels": {
 			handler: text("a{" + strings.Repeat(`x="",`, 1_000_000) + "} 1\nb 2\n"), want: 1,
+			edit: func(s *config.Source) { s.Timeout = config.Of(config.MaxTimeout) },
 		},
 		"larger than the limit": {
 			handler: text("a 1\nb 2\n"), edit: func(s *config.Source) { s.Limits.BodyBytes = 7 },
@@ -155,8 +156,8 @@ func TestScrape(t *testing.T) {
 		"as large as the limit": {
 			handler: text("a 1\nb 2\n"), edit: func(s *config.Source) { s.Limits.BodyBytes = 8 }, want: 2,
 		},
-		"a gzip bomb":       {handler: gzipped(strings.Repeat(" ", 1<<20), 64), wantReason: TooLarge, wantErr: "limits.bodyBytes"},
-		"streams for ever":  {handler: endless, wantReason: TooLarge, wantErr: "limits.bodyBytes"},
+		"a gzip bomb":       {handler: gzipped(strings.Repeat(" ", 1<<20), 64), edit: func(s *config.Source) { s.Limits.BodyBytes = 1 << 20 }, wantReason: TooLarge, wantErr: "limits.bodyBytes"},
+		"streams for ever":  {handler: endless, edit: func(s *config.Source) { s.Limits.BodyBytes = 1 << 20 }, wantReason: TooLarge, wantErr: "limits.bodyBytes"},
 		"too many samples":  {handler: text("a 1\nb 2\n"), edit: func(s *config.Source) { s.Limits.Samples = 1 }, wantReason: TooManySamples, wantErr: "limits.samples"},
 		"drips for ever":    {handler: drip, edit: short, wantReason: Timeout, wantErr: "timeout 100ms"},
 		"hangs":             {handler: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, edit: short, wantReason: Timeout, wantErr: "timeout 100ms"},
@@ -172,7 +173,7 @@ func TestScrape(t *testing.T) {
 			t.Cleanup(server.Close)
 			start := time.Now()
 			got, err := newTarget(t, server.URL, tt.edit).Scrape(t.Context())
-			if took := time.Since(start); took > 20*time.Second {
+			if took := time.Since(start); took > time.Minute {
 				t.Errorf("the scrape took %v", took)
 			}
 			checkError(t, err, tt.wantReason, tt.wantErr)
