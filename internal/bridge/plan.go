@@ -3,8 +3,6 @@ package bridge
 import (
 	"cmp"
 	"slices"
-
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 )
 
 // StepKind says what a Step writes.
@@ -38,7 +36,7 @@ type Plan struct {
 // its group must be off its old page before it is on the new one.) One page
 // is kept even where nothing is selected.
 func PlanPages(stock Stock, groups []Group, limit int) Plan {
-	p := planner{stock: stock, groups: groups, limit: limit, on: map[string]int{}}
+	p := planner{stock: stock, groups: groups, limit: limit}
 	p.keep()
 	p.add()
 	p.content()
@@ -51,9 +49,16 @@ type planner struct {
 	groups []Group
 	limit  int
 
-	pages  []draft
-	on     map[string]int   // the page, by index, on which a desired cluster ends up
-	stands map[string][]int // the pages on which a cluster stands now
+	pages   []draft
+	targets map[string]target
+	movers  map[string]bool // the clusters that stand on another page than they end up on
+}
+
+// target is where a desired cluster ends up.
+type target struct {
+	group int
+	page  int  // by index, -1 while it has none
+	stays bool // it stands there already
 }
 
 // draft is a page in the making.
@@ -71,21 +76,24 @@ type draft struct {
 // keep leaves every desired cluster on the first page of its group that it
 // stands on.
 func (p *planner) keep() {
-	wanted := map[string]int{}
+	total := 0
+	for _, group := range p.groups {
+		total += len(group.Decisions)
+	}
+	p.targets = make(map[string]target, total)
 	for g, group := range p.groups {
 		for _, d := range group.Decisions {
-			wanted[d.ClusterName] = g
+			p.targets[d.ClusterName] = target{group: g, page: -1}
 		}
 	}
 	for i, page := range p.stock.Pages {
 		d := draft{old: page, new: page, room: p.limit, deleted: page.Number == 0}
 		d.new.Unmarked = false
-		d.new.Group = p.groupFor(page, wanted)
+		d.new.Group = p.groupFor(page)
 		for _, decision := range page.Decisions {
-			g, ok := wanted[decision.ClusterName]
-			_, placed := p.on[decision.ClusterName]
-			if ok && !placed && !d.deleted && g == d.new.Group && d.room > 0 {
-				p.on[decision.ClusterName] = i
+			t, ok := p.targets[decision.ClusterName]
+			if ok && t.page < 0 && !d.deleted && t.group == d.new.Group && d.room > 0 {
+				p.targets[decision.ClusterName] = target{t.group, i, true}
 				d.room--
 				d.keeps = true
 			}
@@ -97,13 +105,13 @@ func (p *planner) keep() {
 // groupFor is the page's group, or, where there is none of that index any
 // more, the group of its first cluster that has one: so the page goes over to
 // that by a change of its label.
-func (p *planner) groupFor(page Page, wanted map[string]int) int {
+func (p *planner) groupFor(page Page) int {
 	if page.Group >= 0 && page.Group < len(p.groups) {
 		return page.Group
 	}
 	for _, d := range page.Decisions {
-		if g, ok := wanted[d.ClusterName]; ok {
-			return g
+		if t, ok := p.targets[d.ClusterName]; ok {
+			return t.group
 		}
 	}
 	return page.Group
@@ -116,7 +124,7 @@ func (p *planner) add() {
 	for g, group := range p.groups {
 		var order []int
 		for _, d := range group.Decisions {
-			if _, placed := p.on[d.ClusterName]; placed {
+			if p.targets[d.ClusterName].page >= 0 {
 				continue
 			}
 			if order == nil {
@@ -128,7 +136,7 @@ func (p *planner) add() {
 			if len(order) == 0 {
 				order = []int{p.create(g)}
 			}
-			p.on[d.ClusterName] = order[0]
+			p.targets[d.ClusterName] = target{group: g, page: order[0]}
 			p.pages[order[0]].room--
 		}
 	}
@@ -175,116 +183,4 @@ func (p *planner) groupName(group int) string {
 		return ""
 	}
 	return p.groups[group].Name
-}
-
-// content writes down what each page holds at the end, and which clusters
-// move between pages.
-func (p *planner) content() {
-	for i := range p.pages {
-		p.pages[i].new.Decisions = nil
-	}
-	for _, group := range p.groups {
-		for _, d := range group.Decisions {
-			page := &p.pages[p.on[d.ClusterName]].new
-			page.Decisions = append(page.Decisions, d)
-		}
-	}
-	p.stands = make(map[string][]int, len(p.on))
-	for i := range p.pages {
-		for _, d := range p.pages[i].old.Decisions {
-			p.stands[d.ClusterName] = append(p.stands[d.ClusterName], i)
-		}
-	}
-	for cluster, at := range p.stands {
-		to, wanted := p.on[cluster]
-		if !wanted || slices.Contains(at, to) {
-			continue
-		}
-		p.pages[to].takes = true
-		for _, i := range at {
-			p.pages[i].loses = true
-		}
-	}
-}
-
-// drop deletes the empty pages, but for the last one.
-func (p *planner) drop() {
-	left := 0
-	for i := range p.pages {
-		if !p.pages[i].deleted && len(p.pages[i].new.Decisions) > 0 {
-			left++
-		}
-	}
-	for i := range p.pages {
-		d := &p.pages[i]
-		switch {
-		case d.deleted:
-		case len(d.new.Decisions) > 0:
-			d.new.GroupName = p.groupName(d.new.Group)
-		case left == 0:
-			left++
-			d.new.Group, d.new.GroupName = 0, p.groupName(0)
-		default:
-			d.deleted = true
-		}
-	}
-}
-
-// plan puts the writes in order: new pages, labels of pages that keep
-// clusters, pages that lose a cluster to another one, pages that only gain,
-// the rest, other labels, deletions.
-func (p *planner) plan() Plan {
-	var out Plan
-	var create, mark, free, gain, fill, label, remove []Step
-	for i := range p.pages {
-		d := &p.pages[i]
-		if !d.deleted {
-			out.Pages = append(out.Pages, d.new)
-		}
-		regroup := d.old.Group != d.new.Group || d.old.GroupName != d.new.GroupName
-		switch {
-		case d.created:
-			create = append(create, Step{CreatePage, d.old})
-		case d.deleted && d.loses:
-			free = append(free, Step{DeletePage, d.new})
-			continue
-		case d.deleted:
-			remove = append(remove, Step{DeletePage, d.new})
-			continue
-		case d.old.Unmarked && !regroup, regroup && d.keeps:
-			mark = append(mark, Step{LabelPage, d.new})
-		case d.old.Unmarked || regroup:
-			label = append(label, Step{LabelPage, d.new})
-		}
-		if slices.Equal(d.old.Decisions, d.new.Decisions) {
-			continue
-		}
-		if d.loses {
-			free = append(free, Step{FillPage, p.withoutTaken(i)})
-		}
-		switch {
-		case d.loses && !d.takes:
-		case len(d.new.Decisions) >= len(d.old.Decisions):
-			gain = append(gain, Step{FillPage, d.new})
-		default:
-			fill = append(fill, Step{FillPage, d.new})
-		}
-	}
-	slices.SortFunc(out.Pages, func(a, b Page) int { return cmp.Compare(a.Number, b.Number) })
-	out.Steps = slices.Concat(create, mark, free, gain, fill, label, remove)
-	return out
-}
-
-// withoutTaken is page i at the end, without the clusters that still stand
-// on other pages.
-func (p *planner) withoutTaken(i int) Page {
-	page := p.pages[i].new
-	if !p.pages[i].takes {
-		return page
-	}
-	page.Decisions = slices.DeleteFunc(slices.Clone(page.Decisions), func(d clusterv1beta1.ClusterDecision) bool {
-		at := p.stands[d.ClusterName]
-		return len(at) > 0 && !slices.Contains(at, i)
-	})
-	return page
 }

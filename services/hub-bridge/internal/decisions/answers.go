@@ -72,6 +72,20 @@ func (a *answers) open(subject string, sequence uint64) bool {
 	return a.last[subject].sequence != sequence && a.working[subject] != sequence
 }
 
+// given reports whether the event was answered.
+func (a *answers) given(subject string, sequence uint64) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.last[subject].sequence == sequence
+}
+
+// note takes the event as answered without a receipt.
+func (a *answers) note(subject string, sequence uint64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.last[subject] = answered{sequence: sequence}
+}
+
 // forget drops what is known of a subject that has no event any more.
 func (a *answers) forget(subject string) {
 	a.mu.Lock()

@@ -5,7 +5,6 @@ package decisions
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"sync/atomic"
@@ -131,30 +130,52 @@ func (a *Applier) handle(ctx context.Context, subject string) (time.Duration, er
 	if err != nil {
 		return 0, a.bury(ctx, entry, err)
 	}
-	ctx, span := a.Tracer.Start(events.Extract(ctx, read.Event), "bridge.apply", trace.WithAttributes(
-		attribute.String("spokewire.subject", subject), attribute.Int64("spokewire.sequence", int64(entry.Sequence)))) //nolint:gosec // a sequence fits
-	defer span.End()
+	ctx, end := a.trace(ctx, entry, read)
 	err = a.settle(ctx, entry, read)
-	switch {
-	case errors.Is(err, errOvertaken):
-		a.superseded(ctx, entry)
-		return 0, nil
-	case err != nil:
-		span.SetStatus(codes.Error, err.Error())
+	end(err)
+	if !errors.Is(err, errOvertaken) {
+		return 0, err
 	}
-	return 0, err
+	if a.Ledger.Get(subject) != entry { // else the ledger is behind, and will tell
+		a.superseded(ctx, entry)
+	}
+	return 0, nil
+}
+
+// trace starts the span of a decision that is applied for the first time. A
+// later look, at what others did to its objects, is no part of its trace.
+func (a *Applier) trace(ctx context.Context, entry *Entry, read Read) (context.Context, func(error)) {
+	if a.answers.given(entry.Subject, entry.Sequence) {
+		return ctx, func(error) {}
+	}
+	ctx, span := a.Tracer.Start(events.Extract(ctx, read.Event), "bridge.apply", trace.WithAttributes(
+		attribute.String("spokewire.subject", entry.Subject), attribute.Int64("spokewire.sequence", int64(entry.Sequence)))) //nolint:gosec // a sequence fits
+	return ctx, func(err error) {
+		if err != nil {
+			span.SetStatus(codes.Error, err.Error())
+		}
+		span.End()
+	}
 }
 
 func (a *Applier) bury(ctx context.Context, entry *Entry, cause error) error {
-	a.Log.Warn("refused a decision that cannot be read", "subject", entry.Subject, "sequence", entry.Sequence, "error", cause)
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	if a.answers.given(entry.Subject, entry.Sequence) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, buryTimeout)
 	defer cancel()
-	return events.Bury(ctx, a.Bus, a.Service, entry.Value.message, cause)
+	if err := events.Bury(ctx, a.Bus, a.Service, entry.Value.message, cause); err != nil {
+		return err
+	}
+	a.Log.Warn("refused a decision that cannot be read", "subject", entry.Subject, "sequence", entry.Sequence, "error", cause)
+	a.answers.note(entry.Subject, entry.Sequence)
+	return nil
 }
 
 const (
-	maxTries   = 6
-	staleDelay = 4 * time.Millisecond
+	maxTries    = 6
+	staleDelay  = 4 * time.Millisecond
+	buryTimeout = 10 * time.Second
 )
 
 // errOvertaken: a newer decision of the subject is in the log.
@@ -191,88 +212,4 @@ func sleep(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-func (a *Applier) attempt(ctx context.Context, w *writes, read Read, name string) error {
-	if read.Deleted != nil {
-		return a.prune(ctx, w, read, name)
-	}
-	v := bridge.Judge(read.Decision, w.placement)
-	switch v.Action {
-	case bridge.Apply:
-		return a.apply(ctx, w, read)
-	case bridge.Release:
-		if err := w.release(ctx); err != nil {
-			return err
-		}
-	}
-	if v.Reason != "" {
-		a.answer(ctx, w.entry, read, schemas.OutcomeRefused, v, nil)
-	}
-	return nil
-}
-
-// apply brings the hub to what the decision says.
-func (a *Applier) apply(ctx context.Context, w *writes, read Read) error {
-	groups, err := bridge.Desired(read.Decision, w.placement.Spec.SortBy)
-	if err != nil {
-		a.answer(ctx, w.entry, read, schemas.OutcomeRefused, bridge.Verdict{Reason: bridge.ReasonBadDecision, Message: err.Error()}, nil)
-		return nil
-	}
-	stock := bridge.TakeStock(w.placement, w.objects)
-	if err := w.deleteNamed(ctx, stock.Stale); err != nil {
-		return err
-	}
-	plan := bridge.PlanPages(stock, groups, bridge.MaxDecisions)
-	for _, step := range plan.Steps {
-		if err := w.step(ctx, step); err != nil {
-			return err
-		}
-	}
-	status, differs := bridge.PlacementStatus(w.placement, read.Decision, groups, plan.Pages, a.Clock.Now())
-	if differs {
-		if err := w.status(ctx, status); err != nil {
-			return err
-		}
-	}
-	a.answer(ctx, w.entry, read, w.outcome(), bridge.Verdict{Message: foreignMessage(stock)}, w.refs(plan.Pages))
-	return nil
-}
-
-func foreignMessage(stock bridge.Stock) string {
-	if len(stock.Foreign) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("others wrote PlacementDecisions with this Placement's label too, which readers count in: %v", stock.Foreign)
-}
-
-// prune deletes what a tombstone ends.
-func (a *Applier) prune(ctx context.Context, w *writes, read Read, name string) error {
-	living := ""
-	if w.placement != nil {
-		living = string(w.placement.UID)
-	}
-	for _, o := range bridge.Orphans(name, read.Deleted.UID, living, w.objects) {
-		if err := w.delete(ctx, o); err != nil {
-			return err
-		}
-	}
-	a.answer(ctx, w.entry, read, w.outcome(), bridge.Verdict{}, w.written)
-	return nil
-}
-
-func (a *Applier) answer(ctx context.Context, e *Entry, read Read, outcome string, v bridge.Verdict, objects []schemas.ObjectRef) {
-	s, err := events.ParseSubject(e.Subject)
-	if err != nil {
-		return // it was parsed when the event was read
-	}
-	r := receipt.Answer{
-		Kind: events.KindPlacement, Namespace: s.Namespace, Name: s.Name,
-		Subject: e.Subject, Sequence: e.Sequence, ID: read.ID, ReceivedAt: e.ReceivedAt,
-		Outcome: outcome, Reason: v.Reason, Message: v.Message, Objects: objects,
-	}
-	if read.Decision != nil {
-		r.Origin = read.Decision.Origin
-	}
-	a.answers.give(ctx, r)
 }

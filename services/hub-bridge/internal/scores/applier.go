@@ -8,16 +8,12 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/time/rate"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/spokewire/spokewire/internal/bridge"
 	"github.com/spokewire/spokewire/pkg/events"
-	"github.com/spokewire/spokewire/pkg/schemas"
-	"github.com/spokewire/spokewire/services/hub-bridge/internal/kube"
 	"github.com/spokewire/spokewire/services/hub-bridge/internal/ledger"
 	"github.com/spokewire/spokewire/services/hub-bridge/internal/receipt"
 	"github.com/spokewire/spokewire/services/hub-bridge/internal/work"
@@ -154,7 +150,7 @@ func (a *Applier) handle(ctx context.Context, subject string) (time.Duration, er
 	if err != nil {
 		return 0, err
 	}
-	plan := a.plan(read, s)
+	_, plan := a.plan(read, s)
 	if plan.Action == bridge.CreateScore && !a.Hub.HasCluster(s.Cluster) {
 		return 0, nil // until the cluster appears
 	}
@@ -165,12 +161,14 @@ func (a *Applier) handle(ctx context.Context, subject string) (time.Duration, er
 		a.refuse(ctx, entry, read, s, bridge.ReasonNotOurs, "the hub's AddOnPlacementScore "+s.Name+" in namespace "+s.Cluster+" was written by somebody else: name the scorer otherwise, or delete it")
 		return 0, nil
 	}
-	return a.settle(ctx, entry, read, s, plan)
+	return a.settle(ctx, entry, read, s, plan.Action)
 }
 
-func (a *Applier) plan(read Read, s events.Subject) bridge.ScorePlan {
+// plan returns the hub's object, nil for none, and what to do with it.
+func (a *Applier) plan(read Read, s events.Subject) (*clusterv1alpha1.AddOnPlacementScore, bridge.ScorePlan) {
+	have := a.Hub.Score(s.Cluster, s.Name)
 	margin := bridge.ScoreMargin(a.Ledger.Len(), a.Budget, a.Margin)
-	return bridge.PlanScore(read.Score, a.Hub.Score(s.Cluster, s.Name), a.Clock.Now(), margin)
+	return have, bridge.PlanScore(read.Score, have, a.Clock.Now(), margin)
 }
 
 func (a *Applier) until(t time.Time) time.Duration {
@@ -199,99 +197,3 @@ const (
 	yieldAtMost = 50 * time.Millisecond
 	maxTries    = 4
 )
-
-func (a *Applier) settle(ctx context.Context, entry *Entry, read Read, s events.Subject, plan bridge.ScorePlan) (time.Duration, error) {
-	if err := a.wait(ctx, plan.Action); err != nil {
-		return 0, err
-	}
-	ctx, span := a.Tracer.Start(events.Extract(ctx, read.event()), "bridge.apply", trace.WithAttributes(
-		attribute.String("spokewire.subject", entry.Subject), attribute.Int64("spokewire.sequence", int64(entry.Sequence)))) //nolint:gosec // a sequence fits
-	defer span.End()
-	for try := 1; ; try++ {
-		if !a.Ledger.Last(entry) {
-			return 0, nil // the newer one is in the queue
-		}
-		plan = a.plan(read, s)
-		err := a.write(ctx, s, plan)
-		if err == nil {
-			a.settled(entry.Subject)
-			return a.until(plan.Again), nil
-		}
-		if kube.NoNamespace(err) || kube.Refusal(err) != nil || !kube.Stale(err) || try == maxTries {
-			span.SetStatus(codes.Error, err.Error())
-			return 0, a.failed(ctx, entry, read, s, err)
-		}
-		if err := a.Hub.RefreshScore(ctx, s.Cluster, s.Name); err != nil {
-			return 0, err
-		}
-	}
-}
-
-func (a *Applier) write(ctx context.Context, s events.Subject, plan bridge.ScorePlan) error {
-	have := a.Hub.Score(s.Cluster, s.Name)
-	switch plan.Action {
-	case bridge.KeepScore, bridge.RefuseScore:
-		return nil
-	case bridge.DeleteScore:
-		return a.Hub.DeleteScore(ctx, have)
-	case bridge.CreateScore:
-		created, err := a.Hub.CreateScore(ctx, bridge.NewScoreObject(s.Cluster, s.Name))
-		if err != nil {
-			return err
-		}
-		have = created
-	}
-	have = have.DeepCopy()
-	have.Status = plan.Status
-	_, err := a.Hub.UpdateScoreStatus(ctx, have)
-	return err
-}
-
-// failed sorts the errors that no retry mends from the others.
-func (a *Applier) failed(ctx context.Context, entry *Entry, read Read, s events.Subject, err error) error {
-	if kube.NoNamespace(err) {
-		a.refuse(ctx, entry, read, s, bridge.ReasonNoNamespace, err.Error())
-		return err // it may come
-	}
-	if refusal := kube.Refusal(err); refusal != nil {
-		a.refuse(ctx, entry, read, s, bridge.ReasonRefusedByHub, err.Error())
-		return a.bury(ctx, entry, refusal)
-	}
-	return err
-}
-
-func (a *Applier) settled(subject string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	delete(a.refused, subject)
-}
-
-// refuse says once why a score is not on the hub, however often it is
-// computed.
-func (a *Applier) refuse(ctx context.Context, entry *Entry, read Read, s events.Subject, reason, message string) {
-	a.mu.Lock()
-	said := a.refused[entry.Subject] == reason
-	a.refused[entry.Subject] = reason
-	a.mu.Unlock()
-	if said {
-		return
-	}
-	a.Log.Warn("a score is not written to the hub", "subject", entry.Subject, "reason", reason, "message", message)
-	a.Record(ctx, receipt.Answer{
-		Kind: events.KindScore, Namespace: s.Cluster, Name: s.Name,
-		Subject: entry.Subject, Sequence: entry.Sequence, ID: read.ID, ReceivedAt: entry.ReceivedAt, Origin: read.Origin,
-		Outcome: schemas.OutcomeRefused, Reason: reason, Message: message,
-	})
-}
-
-// bury keeps the event that no retry mends, unless a newer one stands in
-// its place already.
-func (a *Applier) bury(ctx context.Context, entry *Entry, cause error) error {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	m, err := a.Bus.Last(ctx, events.StreamScores, entry.Subject)
-	if err != nil || m.Sequence != entry.Sequence {
-		return err
-	}
-	return events.Bury(ctx, a.Bus, a.Service, m, cause)
-}

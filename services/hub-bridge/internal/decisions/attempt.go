@@ -1,0 +1,96 @@
+package decisions
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spokewire/spokewire/internal/bridge"
+	"github.com/spokewire/spokewire/pkg/events"
+	"github.com/spokewire/spokewire/pkg/schemas"
+	"github.com/spokewire/spokewire/services/hub-bridge/internal/receipt"
+)
+
+// attempt does what the event asks for, by the hub's state as w has it.
+func (a *Applier) attempt(ctx context.Context, w *writes, read Read, name string) error {
+	if read.Deleted != nil {
+		return a.prune(ctx, w, read, name)
+	}
+	v := bridge.Judge(read.Decision, w.placement)
+	switch v.Action {
+	case bridge.Apply:
+		return a.apply(ctx, w, read)
+	case bridge.Release:
+		if err := w.release(ctx); err != nil {
+			return err
+		}
+	}
+	if v.Reason != "" {
+		a.answer(ctx, w.entry, read, schemas.OutcomeRefused, v, nil)
+	}
+	return nil
+}
+
+// apply brings the hub to what the decision says.
+func (a *Applier) apply(ctx context.Context, w *writes, read Read) error {
+	groups, err := bridge.Desired(read.Decision, w.placement.Spec.SortBy)
+	if err != nil {
+		a.answer(ctx, w.entry, read, schemas.OutcomeRefused, bridge.Verdict{Reason: bridge.ReasonBadDecision, Message: err.Error()}, nil)
+		return nil
+	}
+	stock := bridge.TakeStock(w.placement, w.objects)
+	if err := w.deleteNamed(ctx, stock.Stale); err != nil {
+		return err
+	}
+	plan := bridge.PlanPages(stock, groups, bridge.MaxDecisions)
+	for _, step := range plan.Steps {
+		if err := w.step(ctx, step); err != nil {
+			return err
+		}
+	}
+	status, differs := bridge.PlacementStatus(w.placement, read.Decision, groups, plan.Pages, a.Clock.Now())
+	if differs {
+		if err := w.status(ctx, status); err != nil {
+			return err
+		}
+	}
+	a.answer(ctx, w.entry, read, w.outcome(), bridge.Verdict{Message: foreignMessage(stock)}, w.refs(plan.Pages))
+	return nil
+}
+
+func foreignMessage(stock bridge.Stock) string {
+	if len(stock.Foreign) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("others wrote PlacementDecisions with this Placement's label too, which readers count in: %v", stock.Foreign)
+}
+
+// prune deletes what a tombstone ends.
+func (a *Applier) prune(ctx context.Context, w *writes, read Read, name string) error {
+	living := ""
+	if w.placement != nil {
+		living = string(w.placement.UID)
+	}
+	for _, o := range bridge.Orphans(name, read.Deleted.UID, living, w.objects) {
+		if err := w.delete(ctx, o); err != nil {
+			return err
+		}
+	}
+	a.answer(ctx, w.entry, read, w.outcome(), bridge.Verdict{}, w.written)
+	return nil
+}
+
+func (a *Applier) answer(ctx context.Context, e *Entry, read Read, outcome string, v bridge.Verdict, objects []schemas.ObjectRef) {
+	s, err := events.ParseSubject(e.Subject)
+	if err != nil {
+		return // it was parsed when the event was read
+	}
+	r := receipt.Answer{
+		Kind: events.KindPlacement, Namespace: s.Namespace, Name: s.Name,
+		Subject: e.Subject, Sequence: e.Sequence, ID: read.ID, ReceivedAt: e.ReceivedAt,
+		Outcome: outcome, Reason: v.Reason, Message: v.Message, Objects: objects,
+	}
+	if read.Decision != nil {
+		r.Origin = read.Decision.Origin
+	}
+	a.answers.give(ctx, r)
+}
