@@ -30,23 +30,18 @@ type hubAccess struct {
 const bridgeUser = "spokewire-hub-bridge"
 
 func (s *Stack) startHub(ctx context.Context) error {
-	var err error
-	switch s.options.Hub {
-	case None:
-		return nil
-	case Embedded:
-		err = s.startEmbeddedHub(ctx)
-	default:
-		err = s.useHub()
+	start := s.useHub
+	if s.options.Hub == Embedded {
+		start = s.startEmbeddedHub
 	}
-	if err != nil || s.options.spokes() == 0 {
+	if err := start(ctx); err != nil || s.options.spokes() == 0 {
 		return err
 	}
 	return createFleet(ctx, s.hub.config, s.options.spokes())
 }
 
 // useHub takes the hub that the user named, and creates nothing on it.
-func (s *Stack) useHub() error {
+func (s *Stack) useHub(context.Context) error {
 	config, err := clientcmd.BuildConfigFromFlags("", s.options.Hub)
 	if err != nil {
 		return fmt.Errorf("--hub %s: %w", s.options.Hub, err)
@@ -162,9 +157,6 @@ const ocmNamespace = "open-cluster-management-hub"
 
 // startOCM runs OCM's real placement controller, built on first use.
 func (s *Stack) startOCM(ctx context.Context) error {
-	if !s.options.OCM {
-		return nil
-	}
 	program := filepath.Join(s.options.BinDir, "placement")
 	if _, err := os.Stat(program); err != nil {
 		s.options.Progress("building OCM's placement controller (once, some minutes)")

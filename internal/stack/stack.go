@@ -68,22 +68,34 @@ func Up(ctx context.Context, o Options) (_ *Stack, err error) {
 		return nil, err
 	}
 	s.defers("lock", held.Close)
-	for _, part := range []struct {
-		what  string
-		start func(context.Context) error
-	}{
-		{"NATS", s.startNATS},
-		{"the hub", s.startHub},
-		{"services", s.startServices},
-		{"spokes", s.startSpokes},
-		{"OCM's placement controller", s.startOCM},
-	} {
+	for _, part := range s.parts() {
 		o.Progress("starting " + part.what)
 		if err := part.start(ctx); err != nil {
 			return nil, fmt.Errorf("%s: %w (logs are in %s)", part.what, err, s.files.logs())
 		}
 	}
 	return s, s.writeEnv()
+}
+
+type part struct {
+	what  string
+	start func(context.Context) error
+}
+
+// parts are what the options ask for, in the order of their start.
+func (s *Stack) parts() []part {
+	parts := []part{{"NATS", s.startNATS}}
+	if s.options.Hub != None {
+		parts = append(parts, part{"the hub", s.startHub})
+	}
+	parts = append(parts, part{"the services", s.startServices})
+	if s.options.spokes() > 0 {
+		parts = append(parts, part{"the spokes", s.startSpokes})
+	}
+	if s.options.OCM {
+		parts = append(parts, part{"OCM's placement controller", s.startOCM})
+	}
+	return parts
 }
 
 // defers adds a part to what Stop does, to be done before what was added

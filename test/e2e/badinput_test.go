@@ -65,18 +65,18 @@ func TestBadInputIsRefusedKeptAndHarmsNobody(t *testing.T) {
 		wantText  string
 	}{
 		"not JSON":         {body: `{"samples":`, wantField: "data", wantText: "JSON"},
-		"wrong type":       {body: `{"samples":[{"name":"a","value":"high"}]}`, wantField: "samples.value", wantText: "string"},
+		"wrong type":       {body: `{"samples":[{"name":"a","value":"high"}]}`, wantField: "samples[0].value", wantText: "string"},
 		"NaN":              {body: `{"samples":[{"name":"a","value":NaN}]}`, wantField: "data", wantText: "JSON"},
-		"infinite":         {body: `{"samples":[{"name":"a","value":1e999}]}`, wantField: "samples.value", wantText: "number"},
-		"unknown field":    {body: `{"samples":[],"colour":"red"}`, wantField: "data", wantText: "colour"},
+		"infinite":         {body: `{"samples":[{"name":"a","value":1e999}]}`, wantField: "samples[0].value", wantText: "1e999"},
+		"unknown field":    {body: `{"samples":[],"colour":"red"}`, wantField: "colour", wantText: "samples"},
 		"too many labels":  {body: `{"samples":[{"name":"a","value":1,"labels":{` + labels(1000) + `}}]}`, wantField: "samples[0].labels", wantText: "1000"},
 		"newline in name":  {body: `{"samples":[{"name":"a\nb","value":1}]}`, wantField: "samples[0].name", wantText: `\n`},
 		"unknown version":  {change: func(h nats.Header) { h.Set("ce-type", "dev.spokewire.metrics.observed.v9") }, body: `{}`, wantField: "type", wantText: "v9"},
 		"another cluster":  {change: func(h nats.Header) { h.Set("ce-source", "/clusters/spoke-2/sources/bad") }, body: `{"samples":[]}`, wantField: "source", wantText: "spoke-2"},
-		"no envelope":      {change: func(h nats.Header) { h.Del("ce-specversion") }, body: `{"samples":[]}`, wantField: "event", wantText: "specversion"},
+		"no envelope":      {change: func(h nats.Header) { h.Del("ce-specversion") }, body: `{"samples":[]}`, wantField: "specversion", wantText: "1.0"},
 		"malformed age":    {change: func(h nats.Header) { h.Set("ce-age", "yesterday") }, body: `{"samples":[]}`, wantField: "age", wantText: "yesterday"},
 		"empty, a status":  {change: func(h nats.Header) { h.Set("Status", "409") }, body: ``, wantField: "data", wantText: "JSON"},
-		"another's family": {change: func(h nats.Header) { h.Set("ce-type", schemas.TypeScoreComputed) }, body: `{}`, wantField: "source", wantText: "metric"},
+		"another's family": {change: func(h nats.Header) { h.Set("ce-type", schemas.TypeScoreComputed) }, body: `{}`, wantField: "type", wantText: "metrics"},
 	}
 	for name, c := range cases {
 		source := "bad-" + strings.Map(onlyLetters, name)
@@ -111,7 +111,7 @@ func TestBadConfigurationIsRefusedByNameAndHarmsNobody(t *testing.T) {
 		"does not compile": {"apiVersion: spokewire.dev/v1alpha1\nkind: Scorer\nmetadata: {name: bad}\nspec: {cel: 'linear(metric('}", "spec.cel"},
 		"no such function": {"apiVersion: spokewire.dev/v1alpha1\nkind: Scorer\nmetadata: {name: bad}\nspec: {cel: 'guess()'}", "spec.cel"},
 		"unknown field":    {"apiVersion: spokewire.dev/v1alpha1\nkind: Scorer\nmetadata: {name: bad}\nspec: {cell: '1'}", "cell"},
-		"bad placement":    {"apiVersion: cluster.open-cluster-management.io/v1beta1\nkind: Placement\nmetadata: {name: bad, namespace: default}\nspec: {prioritizerPolicy: {mode: Sideways}}", "mode"},
+		"bad placement":    {"apiVersion: cluster.open-cluster-management.io/v1beta1\nkind: Placement\nmetadata: {name: bad, namespace: default}\nspec: {prioritizerPolicy: {configurations: [{weight: 99}]}}", "weight"},
 	}
 	for name, c := range refused {
 		file := t.TempDir() + "/bad.yaml"

@@ -38,7 +38,7 @@ func New() *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(stackCommands()...)
 	root.AddCommand(
-		newUp(), newDemo(), newRun(), newEnv(),
+		newEnv(),
 		a.newPublish(), a.newWatch(), a.newGet(), a.newExplain(),
 		a.newApply(), a.newDelete(),
 		a.newSchema(), a.newDead(), a.newDoctor(), a.newVersion(),
