@@ -38,7 +38,7 @@ func child(t *testing.T, role, dir string) *exec.Cmd {
 // busy stores and removes snapshots until it is killed, and says what it
 // did: "stored N", "removing N", "removed N".
 func busy(dir string) int {
-	s, err := Open(dir, Options{})
+	s, err := Open(dir, Options{shrinkOver: 1, shrinkRatio: 1, shrinkEvery: time.Millisecond})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

@@ -45,14 +45,13 @@ func open(dir string, now time.Time) (db *bbolt.DB, aside string, err error) {
 		return nil, "", fmt.Errorf("outbox: %w", err)
 	}
 	path := filepath.Join(dir, fileName)
-	options := &bbolt.Options{Timeout: lockWait}
-	db, err = bbolt.Open(path, 0o600, options)
+	db, err = lock(path)
 	if broken(err) {
 		aside = fmt.Sprintf("%s.broken-%d", path, now.UnixNano())
 		if err := os.Rename(path, aside); err != nil {
 			return nil, "", fmt.Errorf("outbox: %w", err)
 		}
-		db, err = bbolt.Open(path, 0o600, options)
+		db, err = lock(path)
 	}
 	switch {
 	case errors.Is(err, bolterrors.ErrTimeout):
@@ -61,6 +60,25 @@ func open(dir string, now time.Time) (db *bbolt.DB, aside string, err error) {
 		return nil, aside, fmt.Errorf("outbox: %s: %w", path, err)
 	}
 	return db, aside, nil
+}
+
+// lock opens the file at path. If the process that had it put another in its
+// place meanwhile (see shrink), it opens that one.
+func lock(path string) (*bbolt.DB, error) {
+	for {
+		before, _ := os.Stat(path) // nil where there is none yet
+		db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: lockWait})
+		if err != nil {
+			return nil, err
+		}
+		after, _ := os.Stat(path)
+		if after != nil && (before == nil || os.SameFile(before, after)) {
+			return db, nil
+		}
+		if err := db.Close(); err != nil {
+			return nil, err
+		}
+	}
 }
 
 func broken(err error) bool {

@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -30,6 +31,23 @@ type Options struct {
 	Log *slog.Logger
 	// Now tells the time, by default time.Now.
 	Now func() time.Time
+
+	shrinkOver  int64 // the constants of these names, unless a test sets them
+	shrinkRatio int64
+	shrinkEvery time.Duration
+}
+
+func (o Options) withDefaults() Options {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	o.shrinkOver = cmp.Or(o.shrinkOver, shrinkOver)
+	o.shrinkRatio = cmp.Or(o.shrinkRatio, shrinkRatio)
+	o.shrinkEvery = cmp.Or(o.shrinkEvery, shrinkEvery)
+	return o
 }
 
 // Snapshot is one that was taken out to be published.
@@ -59,11 +77,12 @@ type Stats struct {
 
 // Store is an outbox. Its methods may be called from many goroutines.
 type Store struct {
-	db  *bbolt.DB
+	dir string
 	id  identity
 	opt Options
 
 	mu      sync.Mutex // guards all below, and orders writes
+	db      *bbolt.DB
 	index   *index
 	closed  bool
 	stats   Stats // Dropped and Unreadable
@@ -71,17 +90,13 @@ type Store struct {
 	changed chan struct{} // closed at the next change
 	notice  time.Time     // when dropping was last logged
 	unsaid  int           // dropped since
+	shrunk  time.Time     // when shrinking was last tried
 }
 
 // Open opens the outbox in dir, creating it if needed. The error says what
 // is wrong with the directory or the file.
 func Open(dir string, o Options) (*Store, error) {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
+	o = o.withDefaults()
 	db, aside, err := open(dir, o.Now())
 	if err != nil {
 		return nil, err
@@ -89,7 +104,7 @@ func Open(dir string, o Options) (*Store, error) {
 	if aside != "" {
 		o.Log.Error("the outbox file was unreadable: put aside, begun anew", "file", aside)
 	}
-	s := &Store{db: db, opt: o, changed: make(chan struct{})}
+	s := &Store{dir: dir, db: db, opt: o, changed: make(chan struct{})}
 	if s.id, err = identify(db, o.Now()); err == nil {
 		s.index, err = load(db)
 	}

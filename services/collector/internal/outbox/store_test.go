@@ -261,6 +261,47 @@ func TestLimit(t *testing.T) {
 	}
 }
 
+func TestFileShrinksAfterAnOutage(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := openStore(t, dir, Options{shrinkOver: 100_000, shrinkEvery: time.Nanosecond})
+	size := func() int64 {
+		info, err := os.Stat(filepath.Join(dir, fileName))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	for range 200 {
+		put(t, s, alpha)
+	}
+	large := size()
+	for {
+		old, ok := s.TakeSuperseded(none)
+		if !ok {
+			break
+		}
+		done(t, s, old)
+	}
+	if now := size(); now > large/2 {
+		t.Errorf("the file has %d bytes after an outage, %d in it", now, large)
+	}
+	if _, err := Open(dir, Options{}); err == nil {
+		t.Error("the file is not locked any more")
+	}
+	newest, ok := s.TakeNewest(alpha)
+	wantSequence(t, "newest", newest, ok, 200)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = openStore(t, dir, Options{})
+	old, ok := s.TakeSuperseded(none)
+	wantSequence(t, "superseded after a restart", old, ok, 200)
+	if old.MessageID != newest.MessageID || put(t, s, alpha) != 201 {
+		t.Error("the store lost its identity or its sequence")
+	}
+}
+
 func TestBrokenFileIsPutAside(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

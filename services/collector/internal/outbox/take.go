@@ -83,6 +83,7 @@ func (s *Store) Done(snapshot Snapshot) error {
 	if err != nil {
 		return fmt.Errorf("outbox: snapshot %d was sent, but stays in the file: %w", snapshot.Sequence, err)
 	}
+	s.shrink()
 	return nil
 }
 
