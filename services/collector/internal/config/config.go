@@ -6,14 +6,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"time"
 
 	"sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
-	"github.com/spokewire/spokewire/internal/sample"
 	"github.com/spokewire/spokewire/pkg/schemas"
 )
 
@@ -193,59 +191,4 @@ func (s *Source) Default() {
 	if s.Limits.Labels == 0 {
 		s.Limits.Labels = schemas.MaxLabels
 	}
-}
-
-// Rules returns the rules of a valid source.
-func (s *Source) Rules() (sample.Rules, error) {
-	r := sample.Rules{
-		KeepLabels: s.Labels.Keep,
-		DropLabels: s.Labels.Drop,
-		MaxSamples: s.Limits.Samples,
-		MaxLabels:  s.Limits.Labels,
-	}
-	for i, e := range s.Keep {
-		compiled, err := sample.Compile(e)
-		if err != nil {
-			return r, fieldErrorf(fmt.Sprintf("keep[%d]", i), "is %q: %v", e, err)
-		}
-		r.Keep = append(r.Keep, compiled)
-	}
-	for i, e := range s.Drop {
-		compiled, err := sample.Compile(e)
-		if err != nil {
-			return r, fieldErrorf(fmt.Sprintf("drop[%d]", i), "is %q: %v", e, err)
-		}
-		r.Drop = append(r.Drop, compiled)
-	}
-	for i, rename := range s.Rename {
-		compiled, err := sample.Compile(rename.From)
-		if err != nil {
-			return r, fieldErrorf(fmt.Sprintf("rename[%d].from", i), "is %q: %v", rename.From, err)
-		}
-		r.Rename = append(r.Rename, sample.Rename{From: compiled, To: rename.To})
-	}
-	return r, nil
-}
-
-// Target returns the source's parsed URL.
-func (s *Source) Target() (*url.URL, error) {
-	u, err := url.Parse(s.URL)
-	switch {
-	case s.URL == "":
-		return nil, fieldErrorf("url", "is missing, for instance http://127.0.0.1:9100/metrics")
-	case err != nil:
-		return nil, fieldErrorf("url", "is not a URL: %v", withoutURL(err))
-	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		return nil, fieldErrorf("url", "is %q, want http://HOST[:PORT]/PATH or https://…", u.Redacted())
-	}
-	return u, nil
-}
-
-// withoutURL takes the URL out of an error, for it may hold a password.
-func withoutURL(err error) error {
-	var wrapped *url.Error
-	if errors.As(err, &wrapped) {
-		return wrapped.Err
-	}
-	return err
 }
