@@ -24,10 +24,10 @@ const (
 
 func clusterName(i int) string { return "spoke-" + strconv.Itoa(i) }
 
-// createFleet does on the hub what a cluster's registration does: clusters
-// in a set, each with its namespace, and the set bound in a namespace. What
+// CreateFleet does on the hub what a cluster's registration does: clusters
+// spoke-1, spoke-2 ... in set default, each with its namespace, and the set bound in a namespace. What
 // is there already is left as it is.
-func createFleet(ctx context.Context, admin *rest.Config, spokes int) error {
+func CreateFleet(ctx context.Context, admin *rest.Config, spokes int) error {
 	ocm, err := clusterclient.NewForConfig(admin)
 	if err != nil {
 		return err

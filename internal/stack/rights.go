@@ -23,9 +23,9 @@ import (
 	"github.com/spokewire/spokewire/deploy/k8s"
 )
 
-// grantBridge applies the bridge's shipped manifests, with user in the place
+// GrantBridge applies the bridge's shipped manifests, with user in the place
 // of its service account: the roles are the very ones of a deployment.
-func grantBridge(ctx context.Context, admin *rest.Config, user string) error {
+func GrantBridge(ctx context.Context, admin *rest.Config, user string) error {
 	core, err := kubernetes.NewForConfig(admin)
 	if err != nil {
 		return err

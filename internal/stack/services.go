@@ -37,7 +37,7 @@ func (s *Stack) startHub(ctx context.Context) error {
 	if err := start(ctx); err != nil || s.options.spokes() == 0 {
 		return err
 	}
-	return createFleet(ctx, s.hub.config, s.options.spokes())
+	return CreateFleet(ctx, s.hub.config, s.options.spokes())
 }
 
 // useHub takes the hub that the user named, and creates nothing on it.
@@ -77,7 +77,7 @@ func (s *Stack) startEmbeddedHub(ctx context.Context) error {
 	if err := writePrivate(s.hub.bridge, string(bridge.Kubeconfig)); err != nil {
 		return err
 	}
-	return grantBridge(ctx, h.Admin(), bridgeUser)
+	return GrantBridge(ctx, h.Admin(), bridgeUser)
 }
 
 // startServices runs the hub services and waits until each is ready.
