@@ -183,6 +183,9 @@ func testRefused(t *testing.T, f Fixture) {
 			t.Errorf("%s: err = %v, want %v", name, err, test.want)
 		}
 	}
+	if _, err := f.Bus.Publish(timeout(t), metricA, plainEvent("x"), events.Tombstone()); !errors.Is(err, events.ErrInvalidOption) {
+		t.Errorf("a tombstone where spokes write: err = %v, want ErrInvalidOption", err)
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
 	if _, err := f.Bus.Publish(ctx, "sw.nowhere.a", plainEvent("x")); !errors.Is(err, events.ErrNotFound) {

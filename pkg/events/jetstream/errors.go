@@ -15,6 +15,9 @@ const (
 	errStoreFailed      jetstream.ErrorCode = 10077
 	errDuplicateRunning jetstream.ErrorCode = 10158
 	errFilterNotSubset  jetstream.ErrorCode = 10093
+	errRollupRefused    jetstream.ErrorCode = 10111
+	errTTLInvalid       jetstream.ErrorCode = 10165
+	errTTLDisabled      jetstream.ErrorCode = 10166
 )
 
 // wrongLast reports whether a compare-and-set failed. One replica and
@@ -52,13 +55,15 @@ func classify(err error) (error, bool) {
 	if !errors.As(err, &api) {
 		return err, false
 	}
-	switch {
-	case api.ErrorCode == jetstream.JSErrCodeStreamMessageExceedsMaximum:
+	switch api.ErrorCode {
+	case jetstream.JSErrCodeStreamMessageExceedsMaximum:
 		return fmt.Errorf("%w: %w", events.ErrTooLarge, api), true
-	case api.ErrorCode == errStoreFailed:
+	case errStoreFailed:
 		return fmt.Errorf("%w: %w", events.ErrFull, api), true
-	case api.ErrorCode == errDuplicateRunning, api.Code >= 500:
+	case errRollupRefused, errTTLInvalid, errTTLDisabled:
+		return fmt.Errorf("%w: the stream takes no tombstones: %w", events.ErrInvalidOption, api), true
+	case errDuplicateRunning:
 		return api, false
 	}
-	return api, true
+	return api, api.Code < 500
 }
