@@ -21,10 +21,10 @@ type Fleet struct {
 	byName   []int32 // the numbers, in the order of their names
 	clusters []*cluster
 	present  int
-	// version counts the changes; changed says by number at which version the
-	// cluster last did.
+	// version counts the changes; log has the number of the cluster that each
+	// of the last ones touched, none for a change of something else.
 	version uint64
-	changed []uint64
+	log     []int32
 
 	sets     map[string]*clusterSet
 	bindings map[Key]string // to the name of the set
@@ -81,7 +81,7 @@ func (f *Fleet) SetCluster(c *schemas.Cluster) bool {
 		f.present++
 	}
 	f.clusters[id] = newCluster(c)
-	f.touch(id)
+	f.note(id)
 	return true
 }
 
@@ -93,7 +93,7 @@ func (f *Fleet) DeleteCluster(name string) bool {
 	}
 	f.present--
 	f.clusters[id] = nil
-	f.touch(id)
+	f.note(id)
 	return true
 }
 
@@ -115,7 +115,6 @@ func (f *Fleet) id(name string) int32 {
 	f.ids[name] = id
 	f.names = append(f.names, name)
 	f.clusters = append(f.clusters, nil)
-	f.changed = append(f.changed, 0)
 	at, _ := slices.BinarySearchFunc(f.byName, name, func(id int32, name string) int {
 		return strings.Compare(f.names[id], name)
 	})
@@ -123,7 +122,22 @@ func (f *Fleet) id(name string) int32 {
 	return id
 }
 
-func (f *Fleet) touch(id int32) {
+// note counts a change. Of more changes than twice the clusters the older
+// half is forgotten: who is so far behind looks at every cluster.
+func (f *Fleet) note(id int32) {
 	f.version++
-	f.changed[id] = f.version
+	f.log = append(f.log, id)
+	if len(f.log) > 2*len(f.names)+1024 {
+		f.log = append(f.log[:0], f.log[len(f.log)/2:]...)
+	}
+}
+
+// since returns the clusters that changes after version touched; false where
+// they are not known any more.
+func (f *Fleet) since(version uint64) ([]int32, bool) {
+	behind := f.version - version
+	if behind > uint64(len(f.log)) {
+		return nil, false
+	}
+	return f.log[uint64(len(f.log))-behind:], true
 }

@@ -161,3 +161,24 @@ func TestSelectionKeepsItsPromises(t *testing.T) {
 		}
 	}
 }
+
+func TestRankingFarBehindLooksAtAll(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(5) {
+		h := newHistory(t, seed)
+		p := place(t, h.randomSpec(), h.variant)
+		r := NewRanking(p, h.fleet, nil)
+		for range 3 {
+			for range 3000 {
+				h.step()
+			}
+			if _, known := h.fleet.since(r.seen); known {
+				t.Fatal("the fleet still knows every change: the test is blunt")
+			}
+			r.Refresh(h.now)
+			if diff := cmp.Diff(h.decide(p, nil), r.Decision()); diff != "" {
+				t.Fatalf("seed %d (-want +got):\n%s", seed, diff)
+			}
+		}
+	}
+}

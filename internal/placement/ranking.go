@@ -19,6 +19,7 @@ type Ranking struct {
 
 	verdicts []verdict
 	until    []int64 // of the verdicts, apart so that a scan of it is fast
+	first    int64   // no verdict changes by itself before
 	total    []int64 // of those in order
 	order    []int32 // the eligible clusters, best first
 	counts   [reasons]int
@@ -41,14 +42,14 @@ type scratch struct {
 // NewRanking returns a ranking that has seen nothing yet; prior is the last
 // decision of the Placement, nil if there is none.
 func NewRanking(p *Placement, f *Fleet, prior *Prior) *Ranking {
-	r := &Ranking{placement: p, fleet: f, full: true}
+	r := &Ranking{placement: p, fleet: f, full: true, first: never}
 	r.SetPrior(prior)
 	return r
 }
 
 // Refresh brings the ranking up to the fleet's present state and to now, and
 // chooses. It returns when it must be called again even if nothing happens,
-// the zero time if never.
+// the zero time if never; that may be early.
 func (r *Ranking) Refresh(now time.Time) (next time.Time) {
 	r.now = now.UnixNano()
 	r.grow()
@@ -84,33 +85,43 @@ func (r *Ranking) grow() {
 // the passing of time, or because they came into or left the selection.
 func (r *Ranking) find() {
 	r.scratch.dirty = r.scratch.dirty[:0]
-	for id, changed := range r.fleet.changed {
-		if changed > r.seen || r.full || r.until[id] <= r.now {
+	changed, known := r.fleet.since(r.seen)
+	if r.full || !known {
+		for id := range r.verdicts {
 			r.dirty(int32(id))
+		}
+	} else {
+		for _, id := range changed {
+			r.dirty(id)
 		}
 	}
 	for _, id := range r.before.flipped {
 		r.dirty(id)
 	}
 	r.before.flipped = r.before.flipped[:0]
-	for i := range r.placement.terms {
-		table := r.fleet.scores[r.placement.terms[i].resource]
-		if r.placement.terms[i].kind != kindAddOn || table == nil {
-			continue
-		}
-		for id, changed := range table.changed {
-			if changed > r.seen {
-				r.dirty(int32(id))
-			}
-		}
+	if r.now >= r.first {
+		r.findDue()
 	}
 	for _, id := range r.scratch.dirty {
 		r.scratch.mark[id] = false
 	}
 }
 
+// findDue collects those whose time has come, and finds out when that of the
+// others does.
+func (r *Ranking) findDue() {
+	r.first = never
+	for id, until := range r.until {
+		if until <= r.now {
+			r.dirty(int32(id))
+		} else {
+			r.first = min(r.first, until)
+		}
+	}
+}
+
 func (r *Ranking) dirty(id int32) {
-	if !r.scratch.mark[id] {
+	if id != none && !r.scratch.mark[id] {
 		r.scratch.mark[id] = true
 		r.scratch.dirty = append(r.scratch.dirty, id)
 	}
@@ -119,6 +130,7 @@ func (r *Ranking) dirty(id int32) {
 func (r *Ranking) rejudge(id int32) {
 	old, v := r.verdicts[id], r.judge(id)
 	r.verdicts[id], r.until[id] = v, v.until
+	r.first = min(r.first, v.until)
 	r.counts[old.reason]--
 	r.counts[v.reason]++
 	if old.reason != v.reason || old.sum != v.sum {
@@ -227,14 +239,11 @@ func (r *Ranking) sort() {
 	slices.SortFunc(r.order, r.compare)
 }
 
-// next is when the first verdict changes by itself.
+// next is the first moment at which a verdict may change by itself; it may be
+// early, for a verdict that has changed since.
 func (r *Ranking) next() time.Time {
-	first := int64(never)
-	for _, until := range r.until {
-		first = min(first, until)
-	}
-	if first == never {
+	if r.first == never {
 		return time.Time{}
 	}
-	return time.Unix(0, first).UTC()
+	return time.Unix(0, r.first).UTC()
 }

@@ -16,9 +16,8 @@ const never = math.MaxInt64
 // of our scorer of that name, and AddOnPlacementScores that others wrote.
 // Where a cluster has both, ours count.
 type scoreTable struct {
-	ours    [][]scoreItem
-	others  [][]scoreItem
-	changed []uint64 // the fleet's version
+	ours   [][]scoreItem
+	others [][]scoreItem
 }
 
 // scoreItem is one value. It holds up to and including until; a value that
@@ -97,16 +96,15 @@ func (f *Fleet) table(resource string) *scoreTable {
 }
 
 func (f *Fleet) putScores(t *scoreTable, column *[][]scoreItem, id int32, items []scoreItem, now time.Time) bool {
-	for int(id) >= len(t.changed) {
-		t.ours, t.others, t.changed = append(t.ours, nil), append(t.others, nil), append(t.changed, 0)
+	for int(id) >= len(t.ours) {
+		t.ours, t.others = append(t.ours, nil), append(t.others, nil)
 	}
 	before := t.of(id)
 	if slices.Equal((*column)[id], items) && ((*column)[id] == nil) == (items == nil) {
 		return false
 	}
 	(*column)[id] = items
-	f.version++
-	t.changed[id] = f.version
+	f.note(id)
 	return !onlyExtended(before, t.of(id), now.UnixNano())
 }
 

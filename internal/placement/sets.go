@@ -49,7 +49,7 @@ func (f *Fleet) DeleteBinding(namespace, name string) {
 }
 
 func (f *Fleet) rebind() {
-	f.version++
+	f.note(none)
 	f.bound = f.version
 }
 
