@@ -59,8 +59,9 @@ type Publisher interface {
 	// an event that stands there already, by its id, counts as stored. It
 	// returns ErrConflict where ExpectLast does not hold, ErrTooLarge,
 	// ErrFull, ErrDenied, ErrClosed, ErrNotFound where no stream takes the
-	// subject, or a transport's own error. It validates e, and refuses what is
-	// no subject with ErrBadSubject.
+	// subject, ErrInvalidOption for a tombstone where the stream takes none,
+	// or a transport's own error. What is no event or no subject is refused
+	// with ErrInvalidEvent or ErrBadSubject.
 	Publish(ctx context.Context, subject string, e event.Event, opts ...PublishOption) (Ack, error)
 }
 

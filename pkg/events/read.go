@@ -104,6 +104,9 @@ func checkPayload(subject string, s Subject, p schemas.Payload) error {
 	switch p := p.(type) {
 	case *schemas.Score:
 		field, got, want = "cluster", p.Cluster+"/"+p.Scorer, s.Cluster+"/"+s.Name
+		if p.Cluster == s.Cluster {
+			field = "scorer"
+		}
 	case *schemas.Cluster:
 		field, got, want = "name", "/"+p.Name, s.Namespace+"/"+s.Name
 	case *schemas.ClusterSet:

@@ -60,6 +60,7 @@ func TestReadRefuses(t *testing.T) {
 		return func(e *event.Event) { e.DataEncoded = []byte(text) }
 	}
 	cluster := hubEvent(&schemas.Cluster{Name: "a", UID: "u"}, schemas.TypeHubCluster)
+	score := hubEvent(&schemas.Score{Cluster: "a", Scorer: "gpu", Items: []schemas.ScoreItem{{Name: "gpu", Reason: schemas.ScoreNoSample}}}, schemas.TypeScoreComputed)
 	deleted := hubEvent(&schemas.Deleted{Name: "a"}, schemas.TypeHubClusterDeleted)
 	for name, test := range map[string]struct {
 		subject           string
@@ -82,6 +83,8 @@ func TestReadRefuses(t *testing.T) {
 		"no samples":                  {"sw.metric.c.s", data(`{}`), "BadPayload", "samples"},
 		"an age of nonsense":          {"sw.metric.c.s", func(e *event.Event) { e.SetExtension(events.ExtAge, "old") }, "BadAge", "age"},
 		"a name that is not its own":  {"sw.hub.cluster._.b", cluster, "WrongSubject", "name"},
+		"another cluster's score":     {"sw.score.b.gpu", score, "WrongSubject", "cluster"},
+		"another scorer's score":      {"sw.score.a.cpu", score, "WrongSubject", "scorer"},
 		"a tombstone for another":     {"sw.hub.cluster._.b", deleted, "WrongSubject", "name"},
 		"a cluster with a namespace":  {"sw.hub.cluster.n.a", cluster, "WrongSubject", "name"},
 		"an envelope without version": {"sw.metric.c.s", func(e *event.Event) { e.SetID("drop the version") }, "NotCloudEvent", "specversion"},
