@@ -1,0 +1,88 @@
+package difftest
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+)
+
+// attribute is a label or a claim with the values that it takes.
+type attribute struct {
+	key    string
+	values []string
+}
+
+var (
+	labelled = []attribute{{"region", []string{"eu", "us", "ap"}}, {"tier", []string{"gold", "silver", ""}}, {"example.com/gpu", []string{"true"}}}
+	claimed  = []attribute{{"version", []string{"1.35", "1.36", "1.37"}}, {"platform.example.com", []string{"aws", "gcp"}}}
+)
+
+// taintKeys has one that OCM itself sets.
+var taintKeys = []string{"maintenance", "example.com/gpu", clusterv1.ManagedClusterTaintUnavailable}
+
+var taintEffects = []clusterv1.TaintEffect{clusterv1.TaintEffectNoSelect, clusterv1.TaintEffectPreferNoSelect, clusterv1.TaintEffectNoSelectIfNew}
+
+func (f *Fleet) cluster(d draw, name string, now time.Time) *clusterv1.ManagedCluster {
+	c := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{LabelFleet: f.Name}}}
+	c.Spec.HubAcceptsClient = true
+	if d.often(85) {
+		c.Labels[clusterv1beta2.ClusterSetLabel] = one(d, f.setNames()...)
+	}
+	for _, a := range labelled {
+		if d.often(70) {
+			c.Labels[a.key] = one(d, a.values...)
+		}
+	}
+	for _, a := range claimed {
+		if d.often(70) {
+			c.Status.ClusterClaims = append(c.Status.ClusterClaims, clusterv1.ManagedClusterClaim{Name: a.key, Value: one(d, a.values...)})
+		}
+	}
+	for range one(d, 0, 0, 0, 1, 1, 2) {
+		c.Spec.Taints = append(c.Spec.Taints, taint(d, now))
+	}
+	c.Status.Conditions = []metav1.Condition{} // required, and may be empty
+	addResources(d, &c.Status)
+	if d.often(5) {
+		c.Finalizers = []string{"difftest.spokewire.dev/keep"}
+		c.DeletionTimestamp = &metav1.Time{Time: now}
+	}
+	return c
+}
+
+func taint(d draw, now time.Time) clusterv1.Taint {
+	t := clusterv1.Taint{Key: one(d, taintKeys...), Value: one(d, "", "a", "b"), Effect: one(d, taintEffects...)}
+	if d.often(80) {
+		t.TimeAdded = metav1.NewTime(now.Add(-time.Duration(d.between(0, 48)) * time.Hour).Truncate(time.Second))
+	}
+	return t
+}
+
+// addResources draws from few amounts, so that clusters are often equal, and
+// writes some of them in more than one way.
+func addResources(d draw, s *clusterv1.ManagedClusterStatus) {
+	amounts := map[clusterv1.ResourceName][]string{
+		clusterv1.ResourceCPU:    {"0", "1500m", "1.5", "4", "4000m", "7.25", "64", "1e2"},
+		clusterv1.ResourceMemory: {"512Mi", "0.5Gi", "16Gi", "17179869184", "20G", "1Ti"},
+	}
+	for _, name := range []clusterv1.ResourceName{clusterv1.ResourceCPU, clusterv1.ResourceMemory} {
+		quantity := resource.MustParse(one(d, amounts[name]...))
+		if d.often(90) {
+			s.Allocatable = with(s.Allocatable, name, quantity)
+		}
+		if d.often(92) {
+			s.Capacity = with(s.Capacity, name, quantity)
+		}
+	}
+}
+
+func with(list clusterv1.ResourceList, name clusterv1.ResourceName, q resource.Quantity) clusterv1.ResourceList {
+	if list == nil {
+		list = clusterv1.ResourceList{}
+	}
+	list[name] = q
+	return list
+}

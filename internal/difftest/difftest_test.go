@@ -1,0 +1,217 @@
+package difftest
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+)
+
+var (
+	now  = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	size = Size{Clusters: 8, Placements: 2}
+)
+
+func TestASeedRepeatsItsFleets(t *testing.T) {
+	a, b := Generate(7, 3, size, now), Generate(7, 3, size, now)
+	if diff := cmp.Diff(a, b); diff != "" {
+		t.Errorf("seed 7 gives two fleets: %s", diff)
+	}
+	if c := Generate(8, 3, size, now); cmp.Equal(a, c) {
+		t.Error("seeds 7 and 8 give the same fleet")
+	}
+}
+
+// TestFleetsKeepToThemselves checks what lets fleets share a hub.
+func TestFleetsKeepToThemselves(t *testing.T) {
+	for i := range 100 {
+		f := Generate(1, i, size, now)
+		for _, c := range f.Clusters {
+			if !strings.HasPrefix(c.Name, f.Name+"-") || c.Labels[LabelFleet] != f.Name {
+				t.Errorf("cluster %s with labels %v is not of fleet %s alone", c.Name, c.Labels, f.Name)
+			}
+		}
+		for _, s := range f.Sets {
+			selector := s.Spec.ClusterSelector
+			open := selector.LabelSelector != nil && selector.LabelSelector.MatchLabels[LabelFleet] != f.Name
+			if !strings.HasPrefix(s.Name, f.Name+"-") || open {
+				t.Errorf("set %s with selector %v selects clusters of other fleets", s.Name, selector)
+			}
+		}
+	}
+}
+
+// TestFleetsHaveEverything counts over many fleets what a comparison must
+// have seen.
+func TestFleetsHaveEverything(t *testing.T) {
+	seen := map[string]int{}
+	for i := range 300 {
+		f := Generate(1, i, size, now)
+		note(seen, &f)
+	}
+	for _, want := range []string{
+		"set by label", "set by selector", "set without selector", "namespace without binding", "binding of no set",
+		"cluster in no set", "cluster deleting", "taint NoSelect", "taint PreferNoSelect", "taint NoSelectIfNew", "taint without time",
+		"no capacity", "score missing", "no predicate", "several predicates", "label selector", "claim selector",
+		"all clusters", "numberOfClusters 0", "more than there are", "tolerationSeconds", "any taint", "named sets",
+		"BuiltIn", "AddOn", "negative weight", "no prioritizer", "known difference",
+	} {
+		if seen[want] < 3 {
+			t.Errorf("300 fleets have %q %d times", want, seen[want])
+		}
+	}
+	if known, all := seen["known difference"], 300*size.Placements; known > all/10 {
+		t.Errorf("%d of %d Placements may differ, which leaves too few to compare", known, all)
+	}
+}
+
+func note(seen map[string]int, f *Fleet) {
+	count := func(what string, is bool) {
+		if is {
+			seen[what]++
+		}
+	}
+	for _, s := range f.Sets {
+		selector := s.Spec.ClusterSelector
+		byLabel := selector.SelectorType == clusterv1beta2.ExclusiveClusterSetLabel
+		count("set by label", byLabel)
+		count("set by selector", selector.LabelSelector != nil)
+		count("set without selector", !byLabel && selector.LabelSelector == nil)
+	}
+	for _, namespace := range f.Namespaces {
+		count("namespace without binding", !slices.ContainsFunc(f.Bindings, func(b *clusterv1beta2.ManagedClusterSetBinding) bool { return b.Namespace == namespace }))
+	}
+	for _, b := range f.Bindings {
+		count("binding of no set", b.Name == f.Name+"-nowhere")
+	}
+	for _, c := range f.Clusters {
+		count("cluster in no set", c.Labels[clusterv1beta2.ClusterSetLabel] == "")
+		count("cluster deleting", c.DeletionTimestamp != nil)
+		count("no capacity", len(c.Status.Capacity) < len(c.Status.Allocatable))
+		for _, t := range c.Spec.Taints {
+			count("taint "+string(t.Effect), true)
+			count("taint without time", t.TimeAdded.IsZero())
+		}
+	}
+	count("score missing", len(f.Scores) < len(scoreResources)*len(f.Clusters))
+	for _, p := range f.Placements {
+		notePlacement(count, f, p)
+	}
+}
+
+func notePlacement(count func(string, bool), f *Fleet, p *clusterv1beta1.Placement) {
+	s := p.Spec
+	count("known difference", f.Known(p, now) != "")
+	count("no predicate", len(s.Predicates) == 0)
+	count("several predicates", len(s.Predicates) > 1)
+	for _, p := range s.Predicates {
+		count("label selector", len(p.RequiredClusterSelector.LabelSelector.MatchExpressions) > 0)
+		count("claim selector", len(p.RequiredClusterSelector.ClaimSelector.MatchExpressions) > 0)
+	}
+	count("all clusters", s.NumberOfClusters == nil)
+	count("numberOfClusters 0", s.NumberOfClusters != nil && *s.NumberOfClusters == 0)
+	count("more than there are", s.NumberOfClusters != nil && int(*s.NumberOfClusters) > len(f.Clusters))
+	count("named sets", len(s.ClusterSets) > 0)
+	for _, t := range s.Tolerations {
+		count("tolerationSeconds", t.TolerationSeconds != nil)
+		count("any taint", t.Key == "")
+	}
+	count("no prioritizer", len(s.PrioritizerPolicy.Configurations) == 0)
+	for _, c := range s.PrioritizerPolicy.Configurations {
+		count(c.ScoreCoordinate.Type, true)
+		count("negative weight", c.Weight < 0)
+	}
+}
+
+func TestDirectIsATwin(t *testing.T) {
+	f := Generate(1, 1, size, now)
+	p := f.Placements[0]
+	before := p.DeepCopy()
+	twin := Direct(p)
+	if twin.Name == p.Name || twin.Annotations[clusterv1beta1.PlacementDisableAnnotation] != "true" || !cmp.Equal(twin.Spec, p.Spec) {
+		t.Errorf("the twin of %s is %s", YAML(p), YAML(twin))
+	}
+	if !cmp.Equal(before, p) {
+		t.Error("making a twin changed the Placement")
+	}
+}
+
+func TestSame(t *testing.T) {
+	placement := func(n int32, reason string) *clusterv1beta1.Placement {
+		p := &clusterv1beta1.Placement{}
+		p.Status.NumberOfSelectedClusters = n
+		p.Status.Conditions = []metav1.Condition{{Type: "PlacementSatisfied", Status: "True", Reason: reason}, {Type: "PlacementMisconfigured", Status: "False", Reason: "Succeedconfigured"}}
+		return p
+	}
+	page := func(names ...string) clusterv1beta1.PlacementDecision {
+		var d clusterv1beta1.PlacementDecision
+		for _, name := range names {
+			d.Status.Decisions = append(d.Status.Decisions, clusterv1beta1.ClusterDecision{ClusterName: name})
+		}
+		return d
+	}
+	pages := func(p ...clusterv1beta1.PlacementDecision) []clusterv1beta1.PlacementDecision { return p }
+	reference := Read(placement(2, "AllDecisionsScheduled"), pages(page("a", "b")))
+	cases := map[string]struct {
+		other Answer
+		want  bool
+	}{
+		"same":                {Read(placement(2, "AllDecisionsScheduled"), pages(page("a", "b"))), true},
+		"other pages":         {Read(placement(2, "AllDecisionsScheduled"), pages(page("b"), page("a"))), true},
+		"other clusters":      {Read(placement(2, "AllDecisionsScheduled"), pages(page("a", "c"))), false},
+		"a cluster twice":     {Read(placement(2, "AllDecisionsScheduled"), pages(page("a", "b"), page("b"))), false},
+		"other number":        {Read(placement(3, "AllDecisionsScheduled"), pages(page("a", "b"))), false},
+		"other reason":        {Read(placement(2, "NotAllDecisionsScheduled"), pages(page("a", "b"))), false},
+		"not decided at all":  {Read(&clusterv1beta1.Placement{}, nil), false},
+		"no misconfiguration": {Answer{Clusters: reference.Clusters, Selected: 2, Satisfied: reference.Satisfied}, false},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := Same(reference, c.other); got != c.want {
+				t.Errorf("Same is %v for\n%s\n%s", got, reference, c.other)
+			}
+		})
+	}
+	if empty := Read(&clusterv1beta1.Placement{}, nil); Same(empty, empty) {
+		t.Error("two answers that were never given are the same")
+	}
+}
+
+func TestKnown(t *testing.T) {
+	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c"}}
+	cases := map[string]struct {
+		change func(*Fleet, *clusterv1beta1.Placement)
+		want   bool
+	}{
+		"complete":  {func(*Fleet, *clusterv1beta1.Placement) {}, false},
+		"no object": {func(f *Fleet, _ *clusterv1beta1.Placement) { f.Scores = nil }, true},
+		"no item":   {func(f *Fleet, _ *clusterv1beta1.Placement) { f.Scores[0].Status.Scores = nil }, true},
+		"expired":   {func(f *Fleet, _ *clusterv1beta1.Placement) { f.Scores[0].Status.ValidUntil = &metav1.Time{Time: now} }, true},
+		"not counted": {func(f *Fleet, p *clusterv1beta1.Placement) {
+			f.Scores, p.Spec.PrioritizerPolicy.Configurations = nil, nil
+		}, false},
+		"asks for OCM's way": {func(f *Fleet, p *clusterv1beta1.Placement) {
+			f.Scores, p.Annotations = nil, map[string]string{annotationStalePolicy: stalePolicyZero}
+		}, false},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			f := Fleet{Clusters: []*clusterv1.ManagedCluster{cluster}, Scores: scoresOf(draw{rand.New(rand.NewPCG(1, 1))}, "c", now)[:1]}
+			p := &clusterv1beta1.Placement{}
+			p.Spec.PrioritizerPolicy.Configurations = []clusterv1beta1.PrioritizerConfig{{ScoreCoordinate: &clusterv1beta1.ScoreCoordinate{
+				Type: "AddOn", AddOn: &clusterv1beta1.AddOnScore{ResourceName: scoreResources[0], ScoreName: scoreItems[0]},
+			}}}
+			c.change(&f, p)
+			if got := f.Known(p, now); (got != "") != c.want {
+				t.Errorf("Known is %q, want one: %v", got, c.want)
+			}
+		})
+	}
+}

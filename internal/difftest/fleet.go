@@ -1,0 +1,106 @@
+package difftest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+)
+
+// Fleet is what stands on a hub. Every name begins with Name, and every set
+// keeps to the fleet's own clusters, so that many fleets share a hub.
+type Fleet struct {
+	Name       string
+	Namespaces []string
+	// Clusters are with their status. One with a deletion timestamp is to be
+	// deleted once it is created; its finalizer keeps it.
+	Clusters []*clusterv1.ManagedCluster
+	Sets     []*clusterv1beta2.ManagedClusterSet
+	Bindings []*clusterv1beta2.ManagedClusterSetBinding
+	Scores   []*clusterv1alpha1.AddOnPlacementScore
+	// Placements are for OCM to decide; see Direct.
+	Placements []*clusterv1beta1.Placement
+}
+
+// LabelFleet is on every cluster, with the fleet's name.
+const LabelFleet = "difftest.spokewire.dev/fleet"
+
+// Size bounds a fleet.
+type Size struct{ Clusters, Placements int }
+
+// Generate makes fleet number index of seed, as of now.
+func Generate(seed uint64, index int, size Size, now time.Time) Fleet {
+	d := draw{rand.New(rand.NewPCG(seed, uint64(index)))} //nolint:gosec // an index is not negative
+	f := Fleet{Name: fmt.Sprintf("f%02d", index)}
+	for i := range d.between(1, 3) {
+		f.Namespaces = append(f.Namespaces, fmt.Sprintf("%s-ns%d", f.Name, i+1))
+	}
+	f.addSets(d)
+	f.addBindings(d)
+	for _, i := range d.Perm(d.between(1, size.Clusters)) {
+		c := f.cluster(d, fmt.Sprintf("%s-c%02d", f.Name, i), now)
+		f.Clusters = append(f.Clusters, c)
+		f.Scores = append(f.Scores, scoresOf(d, c.Name, now)...)
+	}
+	f.dropScores(d)
+	for i := range size.Placements {
+		f.Placements = append(f.Placements, f.placement(d, fmt.Sprintf("p%d", i+1)))
+	}
+	return f
+}
+
+// setNames are those of the fleet's sets; the last never exists.
+func (f *Fleet) setNames() []string {
+	var names []string
+	for _, s := range f.Sets {
+		names = append(names, s.Name)
+	}
+	return append(names, f.Name+"-nowhere")
+}
+
+func (f *Fleet) addSets(d draw) {
+	for i := range d.between(1, 4) {
+		set := &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("%s-set%d", f.Name, i+1)}}
+		set.Spec.ClusterSelector.SelectorType = clusterv1beta2.ExclusiveClusterSetLabel
+		if d.often(40) {
+			set.Spec.ClusterSelector = f.setSelector(d)
+		}
+		f.Sets = append(f.Sets, set)
+	}
+}
+
+// setSelector selects among the fleet's clusters; rarely it has no selector
+// at all, which selects none.
+func (f *Fleet) setSelector(d draw) clusterv1beta2.ManagedClusterSelector {
+	out := clusterv1beta2.ManagedClusterSelector{SelectorType: clusterv1beta2.LabelSelector}
+	if d.often(10) {
+		return out
+	}
+	out.LabelSelector = &metav1.LabelSelector{MatchLabels: map[string]string{LabelFleet: f.Name}}
+	if d.often(60) {
+		out.LabelSelector.MatchExpressions = append(out.LabelSelector.MatchExpressions, requirement(d, one(d, labelled...)))
+	}
+	return out
+}
+
+// addBindings binds most sets in most namespaces, and sometimes one that does
+// not exist.
+func (f *Fleet) addBindings(d draw) {
+	for _, namespace := range f.Namespaces {
+		rate := one(d, 0, 60, 90, 90)
+		for _, set := range f.setNames() {
+			if !d.often(rate) {
+				continue
+			}
+			f.Bindings = append(f.Bindings, &clusterv1beta2.ManagedClusterSetBinding{
+				ObjectMeta: metav1.ObjectMeta{Name: set, Namespace: namespace},
+				Spec:       clusterv1beta2.ManagedClusterSetBindingSpec{ClusterSet: set},
+			})
+		}
+	}
+}

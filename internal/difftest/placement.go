@@ -1,0 +1,121 @@
+package difftest
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+)
+
+// Direct is a copy of p, with another name, for Spokewire to decide.
+func Direct(p *clusterv1beta1.Placement) *clusterv1beta1.Placement {
+	twin := p.DeepCopy()
+	twin.Name += "-direct"
+	if twin.Annotations == nil {
+		twin.Annotations = map[string]string{}
+	}
+	twin.Annotations[clusterv1beta1.PlacementDisableAnnotation] = "true"
+	return twin
+}
+
+// annotationStalePolicy and stalePolicyZero are from docs/placement.md.
+const (
+	annotationStalePolicy = "spokewire.dev/stale-policy"
+	stalePolicyZero       = "zero"
+)
+
+// slips is in how many of a hundred places a Placement is misconfigured.
+const slips = 2
+
+func (f *Fleet) placement(d draw, name string) *clusterv1beta1.Placement {
+	p := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: one(d, f.Namespaces...)}}
+	if d.often(50) {
+		p.Annotations = map[string]string{annotationStalePolicy: stalePolicyZero}
+	}
+	if d.often(70) {
+		n := int32(d.between(0, len(f.Clusters)+1)) //nolint:gosec // a small number
+		p.Spec.NumberOfClusters = &n
+	}
+	if d.often(30) {
+		p.Spec.ClusterSets = some(d, d.between(1, 2), f.setNames()...)
+	}
+	for range one(d, 0, 0, 1, 2, 3) {
+		p.Spec.Predicates = append(p.Spec.Predicates, predicate(d))
+	}
+	for range one(d, 0, 1, 1, 2, 3) {
+		p.Spec.Tolerations = append(p.Spec.Tolerations, toleration(d))
+	}
+	p.Spec.PrioritizerPolicy.Mode = clusterv1beta1.PrioritizerPolicyModeExact
+	for range d.between(0, 4) {
+		p.Spec.PrioritizerPolicy.Configurations = append(p.Spec.PrioritizerPolicy.Configurations, prioritizer(d))
+	}
+	return p
+}
+
+func predicate(d draw) clusterv1beta1.ClusterPredicate {
+	var p clusterv1beta1.ClusterPredicate
+	selector := &p.RequiredClusterSelector
+	if d.often(40) {
+		a := one(d, labelled...)
+		selector.LabelSelector.MatchLabels = map[string]string{a.key: one(d, a.values...)}
+	}
+	for _, a := range some(d, d.between(0, 2), labelled...) {
+		selector.LabelSelector.MatchExpressions = append(selector.LabelSelector.MatchExpressions, requirement(d, a))
+	}
+	for _, a := range some(d, one(d, 0, 0, 1, 2), claimed...) {
+		selector.ClaimSelector.MatchExpressions = append(selector.ClaimSelector.MatchExpressions, requirement(d, a))
+	}
+	return p
+}
+
+// requirement asks for a in one of the ways that there are; rarely in one
+// that is none.
+func requirement(d draw, a attribute) metav1.LabelSelectorRequirement {
+	r := metav1.LabelSelectorRequirement{Key: a.key, Operator: one(d, metav1.LabelSelectorOpIn, metav1.LabelSelectorOpIn, metav1.LabelSelectorOpNotIn, metav1.LabelSelectorOpExists, metav1.LabelSelectorOpDoesNotExist)}
+	if r.Operator == metav1.LabelSelectorOpIn || r.Operator == metav1.LabelSelectorOpNotIn {
+		r.Values = some(d, d.between(1, 2), a.values...)
+	}
+	return r
+}
+
+// tolerationAges are seconds after which a taint is no longer tolerated: all
+// are long past, or far in the future whatever the taint's age.
+var tolerationAges = []int64{0, 1, 10 * 365 * 86400, 9_000_000_000}
+
+func toleration(d draw) clusterv1beta1.Toleration {
+	t := clusterv1beta1.Toleration{Key: one(d, taintKeys...), Operator: one(d, "", clusterv1beta1.TolerationOpEqual, clusterv1beta1.TolerationOpExists)}
+	if t.Operator != clusterv1beta1.TolerationOpExists {
+		t.Value = one(d, "", "a", "b")
+	} else if d.often(30) {
+		t.Key = ""
+	}
+	if d.often(30) {
+		t.Effect = one(d, append([]clusterv1.TaintEffect{""}, taintEffects...)...)
+	}
+	if d.often(30) {
+		t.TolerationSeconds = &tolerationAges[d.IntN(len(tolerationAges))]
+	}
+	switch {
+	case d.often(slips):
+		t.Key, t.Operator = "", clusterv1beta1.TolerationOpEqual
+	case d.often(slips):
+		t.Operator, t.Value = clusterv1beta1.TolerationOpExists, "a"
+	}
+	return t
+}
+
+func prioritizer(d draw) clusterv1beta1.PrioritizerConfig {
+	c := clusterv1beta1.PrioritizerConfig{Weight: one(d, int32(1), -1, 3, -3, 10, -10, int32(d.between(-10, 10)))} //nolint:gosec // at most 10
+	c.ScoreCoordinate = &clusterv1beta1.ScoreCoordinate{Type: clusterv1beta1.ScoreCoordinateTypeBuiltIn}
+	switch {
+	case d.often(slips):
+		c.ScoreCoordinate.BuiltIn = "ResourceAllocatableLuck"
+	case d.often(40):
+		c.ScoreCoordinate.BuiltIn = fmt.Sprintf("ResourceAllocatable%s", one(d, "CPU", "Memory"))
+	default:
+		c.ScoreCoordinate.Type = clusterv1beta1.ScoreCoordinateTypeAddOn
+		c.ScoreCoordinate.AddOn = &clusterv1beta1.AddOnScore{ResourceName: one(d, scoreResources...), ScoreName: one(d, scoreItems...)}
+	}
+	return c
+}
