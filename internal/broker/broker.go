@@ -66,9 +66,15 @@ func Run(ctx context.Context, config string, rt process.Runtime) error {
 // logger hands nats-server's log lines on.
 type logger struct{ log *slog.Logger }
 
-func (l logger) Noticef(format string, v ...any) { l.log.Info(fmt.Sprintf(format, v...)) }
-func (l logger) Warnf(format string, v ...any)   { l.log.Warn(fmt.Sprintf(format, v...)) }
-func (l logger) Errorf(format string, v ...any)  { l.log.Error(fmt.Sprintf(format, v...)) }
-func (l logger) Fatalf(format string, v ...any)  { l.log.Error(fmt.Sprintf(format, v...)) }
-func (l logger) Debugf(format string, v ...any)  { l.log.Debug(fmt.Sprintf(format, v...)) }
-func (l logger) Tracef(format string, v ...any)  { l.log.Debug(fmt.Sprintf(format, v...)) }
+func (l logger) line(level slog.Level, format string, v []any) {
+	l.log.Log(context.Background(), level, "nats-server", "line", fmt.Sprintf(format, v...))
+}
+
+// The methods of nats-server's Logger.
+
+func (l logger) Noticef(format string, v ...any) { l.line(slog.LevelInfo, format, v) }
+func (l logger) Warnf(format string, v ...any)   { l.line(slog.LevelWarn, format, v) }
+func (l logger) Errorf(format string, v ...any)  { l.line(slog.LevelError, format, v) }
+func (l logger) Fatalf(format string, v ...any)  { l.line(slog.LevelError, format, v) }
+func (l logger) Debugf(format string, v ...any)  { l.line(slog.LevelDebug, format, v) }
+func (l logger) Tracef(format string, v ...any)  { l.line(slog.LevelDebug, format, v) }

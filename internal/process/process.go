@@ -103,10 +103,11 @@ func Run(ctx context.Context, name string, o Options, run func(context.Context, 
 		defer server.stop()
 		log.Info("listening", "address", server.address)
 	}
-	if err := run(ctx, rt); err != nil && !(ctx.Err() != nil && errors.Is(err, ctx.Err())) {
-		return err
+	err = run(ctx, rt)
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return nil
 	}
-	return nil
+	return err
 }
 
 func newRegistry() *prometheus.Registry {

@@ -29,7 +29,7 @@ func (s *Stack) startNATS(ctx context.Context) error {
 		s.natsURL = func(string) (string, error) { return s.options.NATS, nil }
 		return s.createStreams(ctx, "")
 	}
-	address, err := freeAddress()
+	address, err := freeAddress(ctx)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -74,10 +75,11 @@ const (
 )
 
 // freeAddress returns a loopback address that nobody listens on.
-func freeAddress() (string, error) {
+func freeAddress(ctx context.Context) (string, error) {
+	var config net.ListenConfig
 	for range 100 {
 		address := "127.0.0.1:" + strconv.Itoa(firstPort+rand.N(ports))
-		if listener, err := net.Listen("tcp", address); err == nil {
+		if listener, err := config.Listen(ctx, "tcp", address); err == nil {
 			return address, listener.Close()
 		}
 	}

@@ -95,7 +95,7 @@ func (s *Stack) startServices(ctx context.Context) error {
 		if !wanted {
 			continue
 		}
-		address, err := s.startService(name, args)
+		address, err := s.startService(ctx, name, args)
 		if err != nil {
 			return err
 		}
@@ -109,12 +109,12 @@ func (s *Stack) startServices(ctx context.Context) error {
 	return nil
 }
 
-func (s *Stack) startService(name string, args []string) (string, error) {
+func (s *Stack) startService(ctx context.Context, name string, args []string) (string, error) {
 	env, err := s.natsEnv(name, name)
 	if err != nil {
 		return "", err
 	}
-	address, err := freeAddress()
+	address, err := freeAddress(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -132,7 +132,7 @@ func (s *Stack) startSpokes(ctx context.Context) error {
 }
 
 func (s *Stack) startSpoke(ctx context.Context, cluster string) error {
-	address, err := freeAddress()
+	address, err := freeAddress(ctx)
 	if err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func (s *Stack) startOCM(ctx context.Context) error {
 	if err := ensureNamespace(ctx, core, ocmNamespace); err != nil {
 		return err
 	}
-	address, err := freeAddress()
+	address, err := freeAddress(ctx)
 	if err != nil {
 		return err
 	}
