@@ -1,6 +1,7 @@
 package eventstest
 
 import (
+	"context"
 	"io"
 	"net"
 	"sync"
@@ -22,13 +23,13 @@ type Link struct {
 // ends.
 func NewLink(t testing.TB, target string) *Link {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatalf("link: %v", err)
 	}
 	l := &Link{listener: listener, target: target, conns: map[net.Conn]struct{}{}}
 	var running sync.WaitGroup
-	running.Go(func() { l.accept(&running) })
+	running.Go(func() { l.accept(t.Context(), &running) })
 	t.Cleanup(func() {
 		_ = listener.Close()
 		l.Cut()
@@ -65,13 +66,13 @@ func (l *Link) Deafen() {
 	l.deaf = true
 }
 
-func (l *Link) accept(running *sync.WaitGroup) {
+func (l *Link) accept(ctx context.Context, running *sync.WaitGroup) {
 	for {
 		client, err := l.listener.Accept()
 		if err != nil {
 			return
 		}
-		server, err := net.Dial("tcp", l.target)
+		server, err := new(net.Dialer).DialContext(ctx, "tcp", l.target)
 		if err != nil || !l.keep(client, server) {
 			closeAll(client, server)
 			continue
