@@ -6,6 +6,8 @@ import (
 	"time"
 
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/spokewire/spokewire/pkg/schemas"
 )
 
 func TestStalePolicies(t *testing.T) {
@@ -45,6 +47,24 @@ func TestStalePolicies(t *testing.T) {
 				t.Errorf("selected %v, want %v", got, tt.want)
 			}
 		})
+	}
+}
+
+func TestScoresForEverDoNotExpire(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	always := time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
+	w.cluster("ours")
+	w.cluster("theirs")
+	value := int32(90)
+	w.fleet.SetScore(&schemas.Score{Cluster: "ours", Scorer: "gpu", ValidUntil: &always, Items: []schemas.ScoreItem{{Name: "gpu", Value: &value}}}, w.now, w.now)
+	theirs := addOnScoreObject("theirs", "gpu", 80)
+	theirs.ValidUntil = &always
+	w.fleet.SetAddOnScore(theirs, w.now)
+	w.now = start.Add(time.Hour)
+	d := w.decide(place(t, clusterv1beta1.PlacementSpec{PrioritizerPolicy: exact(addOnOf("gpu", 1))}), nil)
+	if got := SelectedNames(&d); !slices.Equal(got, []string{"ours", "theirs"}) || len(d.Timers) > 0 {
+		t.Errorf("selected %v with timers %v, want both clusters and no timer", got, d.Timers)
 	}
 }
 

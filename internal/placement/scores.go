@@ -12,6 +12,18 @@ import (
 // never is the time, in Unix nanoseconds, that does not come.
 const never = math.MaxInt64
 
+// unixNano is t in Unix nanoseconds, or the nearest moment that they can say:
+// they end in the year 2262, and people write 9999 for "always".
+func unixNano(t time.Time) int64 {
+	switch {
+	case t.After(time.Unix(0, never)):
+		return never
+	case t.Before(time.Unix(0, math.MinInt64)):
+		return math.MinInt64
+	}
+	return t.UnixNano()
+}
+
 // scoreTable holds the scores of one resource name, by cluster number: those
 // of our scorer of that name, and AddOnPlacementScores that others wrote.
 // Where a cluster has both, ours count.
@@ -37,7 +49,7 @@ func (f *Fleet) SetScore(s *schemas.Score, receivedAt, now time.Time) bool {
 	old := at(t.ours, id)
 	until := int64(never)
 	if expiry := s.Expiry(receivedAt); !expiry.IsZero() {
-		until = expiry.UnixNano()
+		until = unixNano(expiry)
 	}
 	items := make([]scoreItem, 0, len(s.Items))
 	for _, item := range s.Items {
@@ -70,7 +82,7 @@ func (f *Fleet) DeleteScore(clusterName, scorer string, now time.Time) bool {
 func (f *Fleet) SetAddOnScore(s *schemas.AddOnScore, now time.Time) bool {
 	until := int64(never)
 	if s.ValidUntil != nil {
-		until = s.ValidUntil.UnixNano()
+		until = unixNano(*s.ValidUntil)
 	}
 	items := make([]scoreItem, 0, len(s.Scores))
 	for _, name := range slices.Sorted(maps.Keys(s.Scores)) {

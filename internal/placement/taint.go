@@ -57,7 +57,7 @@ func toleratedUntil(taint *schemas.Taint, tolerations []clusterv1beta1.Toleratio
 		if t.TolerationSeconds == nil {
 			return never
 		}
-		end := taint.TimeAdded.Add(time.Duration(*t.TolerationSeconds) * time.Second).UnixNano()
+		end := unixNano(taint.TimeAdded.Add(time.Duration(*t.TolerationSeconds) * time.Second))
 		if now < end {
 			return end
 		}

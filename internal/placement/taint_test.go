@@ -36,6 +36,8 @@ func TestTaints(t *testing.T) {
 		"the second tolerates":           {taint: taintedWith("k", "v", "NoSelect"), tolerations: []clusterv1beta1.Toleration{{Key: "l", Operator: "Exists"}, {Key: "k", Operator: "Exists"}}, want: true},
 		"for a while":                    {taint: taintedWith("k", "v", "NoSelect"), tolerations: []clusterv1beta1.Toleration{{Key: "k", Operator: "Exists", TolerationSeconds: seconds(10)}}, at: 9 * time.Second, want: true, wantTimer: 10 * time.Second},
 		"no longer":                      {taint: taintedWith("k", "v", "NoSelect"), tolerations: []clusterv1beta1.Toleration{{Key: "k", Operator: "Exists", TolerationSeconds: seconds(10)}}, at: 10 * time.Second},
+		"for 285 years":                  {taint: taintedWith("k", "v", "NoSelect"), tolerations: []clusterv1beta1.Toleration{{Key: "k", Operator: "Exists", TolerationSeconds: seconds(9_000_000_000)}}, want: true},
+		"for 285 years from no time":     {taint: added(time.Time{}), tolerations: []clusterv1beta1.Toleration{{Key: "k", Operator: "Exists", TolerationSeconds: seconds(9_000_000_000)}}},
 		"an unknown operator":            {taint: taintedWith("k", "v", "NoSelect"), tolerations: []clusterv1beta1.Toleration{{Key: "k", Operator: "Like", Value: "v"}}},
 	}
 	for name, tt := range tests {
@@ -60,6 +62,12 @@ func TestTaints(t *testing.T) {
 				t.Errorf("explained as %q %q, want the taint", e.Reason, e.Message)
 			}
 		})
+	}
+}
+
+func added(at time.Time) func(*schemas.Cluster) {
+	return func(c *schemas.Cluster) {
+		c.Taints = append(c.Taints, schemas.Taint{Key: "k", Value: "v", Effect: "NoSelect", TimeAdded: at})
 	}
 }
 
