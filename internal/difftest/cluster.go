@@ -41,7 +41,7 @@ func (f *Fleet) cluster(d draw, name string, now time.Time) *clusterv1.ManagedCl
 			c.Status.ClusterClaims = append(c.Status.ClusterClaims, clusterv1.ManagedClusterClaim{Name: a.key, Value: one(d, a.values...)})
 		}
 	}
-	for range one(d, 0, 0, 0, 1, 1, 2) {
+	for range one(d, 0, 0, 0, 0, 1, 1, 2) {
 		c.Spec.Taints = append(c.Spec.Taints, taint(d, now))
 	}
 	c.Status.Conditions = []metav1.Condition{} // required, and may be empty

@@ -30,8 +30,11 @@ type Fleet struct {
 // LabelFleet is on every cluster, with the fleet's name.
 const LabelFleet = "difftest.spokewire.dev/fleet"
 
-// Size bounds a fleet.
-type Size struct{ Clusters, Placements int }
+// Size says how large a fleet is.
+type Size struct {
+	Clusters   int // at most, from 2
+	Placements int // exactly
+}
 
 // Generate makes fleet number index of seed, as of now.
 func Generate(seed uint64, index int, size Size, now time.Time) Fleet {
@@ -42,7 +45,7 @@ func Generate(seed uint64, index int, size Size, now time.Time) Fleet {
 	}
 	f.addSets(d)
 	f.addBindings(d)
-	for _, i := range d.Perm(d.between(1, size.Clusters)) {
+	for _, i := range d.Perm(d.between(2, size.Clusters)) {
 		c := f.cluster(d, fmt.Sprintf("%s-c%02d", f.Name, i), now)
 		f.Clusters = append(f.Clusters, c)
 		f.Scores = append(f.Scores, scoresOf(d, c.Name, now)...)
@@ -92,7 +95,7 @@ func (f *Fleet) setSelector(d draw) clusterv1beta2.ManagedClusterSelector {
 // not exist.
 func (f *Fleet) addBindings(d draw) {
 	for _, namespace := range f.Namespaces {
-		rate := one(d, 0, 60, 90, 90)
+		rate := one(d, 0, 60, 90, 95, 95, 95, 95, 95)
 		for _, set := range f.setNames() {
 			if !d.often(rate) {
 				continue

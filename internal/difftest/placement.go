@@ -40,7 +40,7 @@ func (f *Fleet) placement(d draw, name string) *clusterv1beta1.Placement {
 	if d.often(30) {
 		p.Spec.ClusterSets = some(d, d.between(1, 2), f.setNames()...)
 	}
-	for range one(d, 0, 0, 1, 2, 3) {
+	for range one(d, 0, 0, 0, 1, 2, 3) {
 		p.Spec.Predicates = append(p.Spec.Predicates, predicate(d))
 	}
 	for range one(d, 0, 1, 1, 2, 3) {
@@ -80,8 +80,9 @@ func requirement(d draw, a attribute) metav1.LabelSelectorRequirement {
 }
 
 // tolerationAges are seconds after which a taint is no longer tolerated: all
-// are long past, or far in the future whatever the taint's age.
-var tolerationAges = []int64{0, 1, 10 * 365 * 86400, 9_000_000_000}
+// are long past, or far in the future whatever the taint's age. The last ones
+// are near and beyond what a time.Duration can say.
+var tolerationAges = []int64{0, 1, 10 * 365 * 86400, 9_000_000_000, 10_000_000_000}
 
 func toleration(d draw) clusterv1beta1.Toleration {
 	t := clusterv1beta1.Toleration{Key: one(d, taintKeys...), Operator: one(d, "", clusterv1beta1.TolerationOpEqual, clusterv1beta1.TolerationOpExists)}

@@ -22,8 +22,11 @@ func scoresOf(d draw, cluster string, now time.Time) []*clusterv1alpha1.AddOnPla
 			value := one(d, -100, -1, 0, 1, 50, 100, d.between(-100, 100))
 			s.Status.Scores = append(s.Status.Scores, clusterv1alpha1.AddOnPlacementScoreItem{Name: item, Value: int32(value)}) //nolint:gosec // at most 100
 		}
-		if d.often(50) {
+		switch {
+		case d.often(40):
 			s.Status.ValidUntil = &metav1.Time{Time: now.Add(time.Duration(d.between(24, 96)) * time.Hour).Truncate(time.Second)}
+		case d.often(20):
+			s.Status.ValidUntil = &metav1.Time{Time: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)}
 		}
 		out = append(out, s)
 	}
