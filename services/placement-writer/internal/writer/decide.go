@@ -106,7 +106,7 @@ func (w *Writer) rank(ctx context.Context, d *desk, due, reporting bool) {
 	case !publish:
 	case at.After(now):
 		d.report = at
-	case due, reporting && d.ranking.Difference() == placement.ScoresOnly:
+	case due, d.failures > 0, reporting && d.ranking.Difference() == placement.ScoresOnly:
 		decision := d.ranking.Decision()
 		w.start(ctx, d, job{decision: &decision, began: began, trigger: d.cause(&decision)})
 	}
