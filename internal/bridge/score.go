@@ -102,7 +102,7 @@ func planHolding(want Score, have *clusterv1alpha1.AddOnPlacementScore, now time
 	switch {
 	case !maps.Equal(want.Values, valuesOf(have)):
 		plan.Action = WriteScore
-	case have.Status.ValidUntil == nil || have.Status.ValidUntil.Time.Before(now.Add(margin/3)):
+	case have.Status.ValidUntil == nil || !have.Status.ValidUntil.After(now.Add(margin/3)):
 		plan.Action = ExtendScore
 	default:
 		plan.Action = KeepScore

@@ -242,6 +242,18 @@ func TestBadDecisionIsBuried(t *testing.T) {
 		return err
 	})
 	e.applied(decision(p, "a")) // the next one is not harmed
+
+	odd := decision(p, "b")
+	odd.Clusters[0].Group = 3
+	sequence := e.decide(odd)
+	if r := e.receipt(events.KindPlacement, "train", sequence, schemas.OutcomeRefused); r.Reason != bridge.ReasonBadDecision {
+		t.Errorf("reason is %s", r.Reason)
+	}
+	letter, err := last[*schemas.DeadLetter](e, events.StreamDead, events.DeadSubject("hub-bridge", events.StreamDecisions, sequence))
+	if err != nil || letter.Field != "clusters[0].group" {
+		t.Errorf("dead letter is %+v (%v)", letter, err)
+	}
+	e.selects("train", "a")
 }
 
 func TestReleaseDeletesNothing(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
@@ -86,7 +87,7 @@ func TestObserveCluster(t *testing.T) {
 		t.Errorf("the heartbeat was published as %d (%v)", now.Sequence, err)
 	}
 	c.Finalizers = []string{"spokewire.dev/test"}
-	if c, err = e.hub.ClusterV1().ManagedClusters().Update(t.Context(), c, metav1.UpdateOptions{}); err != nil {
+	if _, err = e.hub.ClusterV1().ManagedClusters().Update(t.Context(), c, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := e.hub.ClusterV1().ManagedClusters().Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
@@ -198,7 +199,7 @@ func (e *env) ocmPage(p *clusterv1beta1.Placement, clusters ...string) {
 			Labels: map[string]string{
 				clusterv1beta1.PlacementLabel: p.Name, clusterv1beta1.DecisionGroupIndexLabel: "0", clusterv1beta1.DecisionGroupNameLabel: "",
 			},
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(p, clusterv1beta1.SchemeGroupVersion.WithKind("Placement"))},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(p, schema.GroupVersionKind{Group: clusterv1beta1.GroupName, Version: "v1beta1", Kind: "Placement"})},
 		}}, metav1.CreateOptions{})
 		if err != nil {
 			e.t.Fatal(err)

@@ -34,6 +34,8 @@ func (e *env) score(s *schemas.Score) uint64 {
 	return e.publish(events.ScoreSubject(s.Cluster, s.Scorer), schemas.TypeScoreComputed, s)
 }
 
+var errThere = errors.New("not gone")
+
 // hubScore waits until the AddOnPlacementScore passes check.
 func (e *env) hubScore(scorer string, check func(*clusterv1alpha1.AddOnPlacementScore) error) *clusterv1alpha1.AddOnPlacementScore {
 	e.t.Helper()
@@ -131,7 +133,7 @@ func TestScoreIsWithdrawn(t *testing.T) {
 		eventually(t, name+" is deleted", func() error {
 			_, err := e.hub.ClusterV1alpha1().AddOnPlacementScores(e.ns).Get(t.Context(), name, metav1.GetOptions{})
 			if !apierrors.IsNotFound(err) {
-				return fmt.Errorf("it is there (%v)", err)
+				return fmt.Errorf("it is there: %w", errors.Join(err, errThere))
 			}
 			return nil
 		})

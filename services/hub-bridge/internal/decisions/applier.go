@@ -38,6 +38,12 @@ type Hub interface {
 	UpdatePlacementStatus(context.Context, *clusterv1beta1.Placement) (*clusterv1beta1.Placement, error)
 }
 
+// Bus is what decisions need of the bus, besides the ledger.
+type Bus interface {
+	events.Publisher
+	events.Getter
+}
+
 // Ledger holds the last decision of each Placement.
 type Ledger = ledger.Ledger[*Kept]
 
@@ -48,7 +54,7 @@ type Entry = ledger.Entry[*Kept]
 type Options struct {
 	Service string
 	Hub     Hub
-	Bus     events.Publisher // for dead letters
+	Bus     Bus // for dead letters
 	Record  func(context.Context, receipt.Answer)
 	Clock   *events.Clock
 	Log     *slog.Logger

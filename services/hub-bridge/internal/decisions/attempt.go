@@ -2,6 +2,7 @@ package decisions
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spokewire/spokewire/internal/bridge"
@@ -34,8 +35,7 @@ func (a *Applier) attempt(ctx context.Context, w *writes, read Read, name string
 func (a *Applier) apply(ctx context.Context, w *writes, read Read) error {
 	groups, err := bridge.Desired(read.Decision, w.placement.Spec.SortBy)
 	if err != nil {
-		a.answer(ctx, w.entry, read, schemas.OutcomeRefused, bridge.Verdict{Reason: bridge.ReasonBadDecision, Message: err.Error()}, nil)
-		return nil
+		return a.refuseBad(ctx, w.entry, read, err)
 	}
 	stock := bridge.TakeStock(w.placement, w.objects)
 	if err := w.deleteNamed(ctx, stock.Stale); err != nil {
@@ -54,6 +54,32 @@ func (a *Applier) apply(ctx context.Context, w *writes, read Read) error {
 		}
 	}
 	a.answer(ctx, w.entry, read, w.outcome(), bridge.Verdict{Message: foreignMessage(stock)}, w.refs(plan.Pages))
+	return nil
+}
+
+// refuseBad refuses, and keeps among the dead letters, a decision that
+// contradicts itself.
+func (a *Applier) refuseBad(ctx context.Context, entry *Entry, read Read, cause error) error {
+	if a.answers.given(entry.Subject, entry.Sequence) {
+		return nil
+	}
+	bad := &events.BadInput{Reason: bridge.ReasonBadDecision, Err: cause}
+	var field *schemas.FieldError
+	if errors.As(cause, &field) {
+		bad.Field = field.Field
+	}
+	reading, cancel := context.WithTimeout(ctx, buryTimeout)
+	defer cancel()
+	m, err := a.Bus.Last(reading, events.StreamDecisions, entry.Subject)
+	if err != nil {
+		return err
+	}
+	if m.Sequence == entry.Sequence {
+		if err := events.Bury(reading, a.Bus, a.Service, m, bad); err != nil {
+			return err
+		}
+	}
+	a.answer(ctx, entry, read, schemas.OutcomeRefused, bridge.Verdict{Reason: bridge.ReasonBadDecision, Message: cause.Error()}, nil)
 	return nil
 }
 

@@ -109,7 +109,7 @@ func (o *Observer) handle(ctx context.Context, subject string) (time.Duration, e
 	}
 	s, err := events.ParseSubject(subject)
 	if err != nil {
-		return 0, nil //nolint:nilerr // no subject of ours: somebody else's to mend
+		return 0, nil // no subject of ours: somebody else's to mend
 	}
 	payload, err := o.Hub.Observed(s.Kind, s.Namespace, s.Name)
 	if err != nil {

@@ -25,7 +25,7 @@ func (a *Applier) attempt(ctx context.Context, entry *Entry, have *clusterv1beta
 	case err != nil:
 		var field *schemas.FieldError
 		errors.As(err, &field)
-		return &events.BadInput{Reason: bridge.ReasonRefusedByHub, Field: field.Field, Err: fmt.Errorf("Placement %s/%s: %w", request.Metadata.Namespace, request.Metadata.Name, err)}
+		return &events.BadInput{Reason: bridge.ReasonRefusedByHub, Field: field.Field, Err: fmt.Errorf("placement %s/%s: %w", request.Metadata.Namespace, request.Metadata.Name, err)}
 	case have == nil:
 		created, err := a.Hub.CreatePlacement(ctx, want)
 		if err != nil {
