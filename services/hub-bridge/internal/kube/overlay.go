@@ -32,6 +32,12 @@ type overlaid[T metav1.Object] struct {
 	until   time.Time
 }
 
+// hides reports whether e is later than the object's version: an object that
+// is gone was last seen at its.
+func (e overlaid[T]) hides(version string) bool {
+	return newer(e.version, version) || e.gone && e.version == version
+}
+
 func newOverlay[T metav1.Object](group func(T) string, now func() time.Time) *overlay[T] {
 	return &overlay[T]{group: group, now: now, groups: map[string]map[string]overlaid[T]{}}
 }
@@ -73,7 +79,7 @@ func (o *overlay[T]) observe(object T, deleted bool) {
 	defer o.mu.Unlock()
 	group := o.group(object)
 	e, ok := o.groups[group][object.GetName()]
-	if ok && !newer(e.version, object.GetResourceVersion()) {
+	if ok && !e.hides(object.GetResourceVersion()) {
 		o.drop(group, object.GetName())
 	}
 }
@@ -98,7 +104,7 @@ func (o *overlay[T]) latest(group string, cached []T) []T {
 	inCache := map[string]bool{}
 	for _, c := range cached {
 		e, ok := known[c.GetName()]
-		if ok && !o.now().After(e.until) && newer(e.version, c.GetResourceVersion()) {
+		if ok && !o.now().After(e.until) && e.hides(c.GetResourceVersion()) {
 			continue
 		}
 		inCache[c.GetName()] = true
