@@ -3,7 +3,9 @@ package process
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -14,15 +16,19 @@ import (
 // so it comes from the environment rather than from the command line, where
 // every user of the machine could read it.
 type BusOptions struct {
-	URL         string
+	URL string
+	// URLFile is the path of a file that holds the URL, for where secrets
+	// are files. URL comes first.
+	URLFile     string
 	Credentials string // path of an NKey or JWT credentials file
 	RootCA      string // path of the CA that signed the server's certificate
 	InboxPrefix string
 }
 
-// DefaultBusOptions takes the URL from NATS_URL.
+// DefaultBusOptions takes the URL from NATS_URL, or from the file that
+// NATS_URL_FILE names.
 func DefaultBusOptions() BusOptions {
-	return BusOptions{URL: os.Getenv("NATS_URL"), InboxPrefix: os.Getenv("NATS_INBOX_PREFIX")}
+	return BusOptions{URL: os.Getenv("NATS_URL"), URLFile: os.Getenv("NATS_URL_FILE"), InboxPrefix: os.Getenv("NATS_INBOX_PREFIX")}
 }
 
 // AddFlags adds the options to fs.
@@ -32,6 +38,7 @@ func (o *BusOptions) AddFlags(fs *pflag.FlagSet) {
 		o.URL = url
 		return nil
 	})
+	fs.StringVar(&o.URLFile, "nats-url-file", o.URLFile, "file that holds the NATS server's URL, where no URL is given (default $NATS_URL_FILE)")
 	fs.StringVar(&o.Credentials, "nats-creds", o.Credentials, "NATS credentials file")
 	fs.StringVar(&o.RootCA, "nats-ca", o.RootCA, "CA file for the NATS server's certificate")
 	fs.StringVar(&o.InboxPrefix, "nats-inbox-prefix", o.InboxPrefix, "prefix of this client's inboxes, where its permissions ask for one (default $NATS_INBOX_PREFIX)")
@@ -39,10 +46,26 @@ func (o *BusOptions) AddFlags(fs *pflag.FlagSet) {
 
 // Validate says what is missing.
 func (o BusOptions) Validate() error {
-	if o.URL == "" {
+	if o.URL == "" && o.URLFile == "" {
 		return errors.New("no NATS server is named: set NATS_URL (with a local stack: eval \"$(spokewire env)\") or --nats-url")
 	}
 	return nil
+}
+
+// url returns URL, or what the file holds without the space around it.
+func (o BusOptions) url() (string, error) {
+	if o.URL != "" {
+		return o.URL, nil
+	}
+	text, err := os.ReadFile(o.URLFile)
+	if err != nil {
+		return "", fmt.Errorf("URL of the NATS server (NATS_URL_FILE or --nats-url-file): %w", err)
+	}
+	url := strings.TrimSpace(string(text))
+	if url == "" {
+		return "", fmt.Errorf("NATS_URL_FILE or --nats-url-file: %s is empty, want the NATS server's URL", o.URLFile)
+	}
+	return url, nil
 }
 
 // Connect connects as rt's service. It waits for the server until ctx ends.
@@ -50,8 +73,12 @@ func (o BusOptions) Connect(ctx context.Context, rt Runtime) (*jetstream.Bus, er
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
+	url, err := o.url()
+	if err != nil {
+		return nil, err
+	}
 	return jetstream.Connect(ctx, jetstream.Options{
-		URL:         o.URL,
+		URL:         url,
 		Credentials: o.Credentials,
 		RootCA:      o.RootCA,
 		InboxPrefix: o.InboxPrefix,
