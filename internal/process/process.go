@@ -35,6 +35,8 @@ type Options struct {
 	// TraceEndpoint is the URL of an OTLP/HTTP receiver; empty exports no
 	// traces, though traceparent still goes from event to event.
 	TraceEndpoint string
+	// Profile serves /debug/pprof beside /metrics.
+	Profile bool
 }
 
 // DefaultOptions logs text at info and serves on any free local port.
@@ -48,6 +50,7 @@ func (o *Options) AddFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.LogFormat, "log-format", o.LogFormat, "text or json")
 	fs.StringVar(&o.Listen, "listen", o.Listen, "address of /metrics, /healthz and /readyz (port 0: any free one; empty: none)")
 	fs.StringVar(&o.TraceEndpoint, "otlp-endpoint", os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT"), "URL of an OTLP/HTTP receiver for traces (empty: none)")
+	fs.BoolVar(&o.Profile, "pprof", o.Profile, "serve /debug/pprof too")
 }
 
 // Command makes the command line of one service: the flags of Options and
@@ -96,7 +99,7 @@ func Run(ctx context.Context, name string, o Options, run func(context.Context, 
 	defer stopTracer()
 	rt := Runtime{Name: name, Log: log, Metrics: newRegistry(), Tracer: tracer, Health: NewHealth()}
 	if o.Listen != "" {
-		server, err := serve(ctx, o.Listen, rt)
+		server, err := serve(ctx, o, rt)
 		if err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,13 +21,15 @@ import (
 const (
 	fleetSet       = "default"
 	fleetNamespace = "default"
+	// fleetWriters is how many clusters are created at a time.
+	fleetWriters = 16
 )
 
 func clusterName(i int) string { return "spoke-" + strconv.Itoa(i) }
 
 // CreateFleet does on the hub what a cluster's registration does: clusters
-// spoke-1, spoke-2 ... in set default, each with its namespace, and the set bound in a namespace. What
-// is there already is left as it is.
+// spoke-1, spoke-2 ... in set default, each with its namespace, and the set
+// bound in a namespace. What is there already is left as it is.
 func CreateFleet(ctx context.Context, admin *rest.Config, spokes int) error {
 	ocm, err := clusterclient.NewForConfig(admin)
 	if err != nil {
@@ -44,10 +47,13 @@ func CreateFleet(ctx context.Context, admin *rest.Config, spokes int) error {
 	if err := unlessExists(err); err != nil {
 		return fmt.Errorf("cluster set %s: %w", fleetSet, err)
 	}
+	group, bounded := errgroup.WithContext(ctx)
+	group.SetLimit(fleetWriters)
 	for i := range spokes {
-		if err := createCluster(ctx, ocm, core, clusterName(i+1)); err != nil {
-			return err
-		}
+		group.Go(func() error { return createCluster(bounded, ocm, core, clusterName(i+1)) })
+	}
+	if err := group.Wait(); err != nil {
+		return err
 	}
 	if err := ensureNamespace(ctx, core, fleetNamespace); err != nil {
 		return err

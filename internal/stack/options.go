@@ -37,7 +37,9 @@ type Options struct {
 	OCM bool
 	// Interval is how often a spoke's collector scrapes.
 	Interval time.Duration
-	Log      *slog.Logger
+	// Args are added to the command line of our processes, by their name.
+	Args map[string][]string
+	Log  *slog.Logger
 	// Progress is told of each step, in a few words.
 	Progress func(step string)
 }

@@ -89,36 +89,34 @@ func (s *Stack) startServices(ctx context.Context) error {
 	if s.options.Hub != None {
 		services[access.HubBridge] = []string{"--kubeconfig", s.hub.bridge}
 	}
-	health := map[string]string{}
 	for _, name := range access.Services() {
 		args, wanted := services[name]
 		if !wanted {
 			continue
 		}
-		address, err := s.startService(ctx, name, args)
-		if err != nil {
+		if err := s.startService(ctx, name, args); err != nil {
 			return err
 		}
-		health[name] = address
 	}
-	for name, address := range health {
-		if err := waitForReady(ctx, name, "http://"+address+"/readyz"); err != nil {
+	for name := range services {
+		if err := s.Ready(ctx, name); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Stack) startService(ctx context.Context, name string, args []string) (string, error) {
+func (s *Stack) startService(ctx context.Context, name string, args []string) error {
 	env, err := s.natsEnv(name, name)
 	if err != nil {
-		return "", err
+		return err
 	}
 	address, err := freeAddress(ctx)
 	if err != nil {
-		return "", err
+		return err
 	}
-	return address, s.start(s.self(name, env, append([]string{name, "--listen", address}, args...)...))
+	s.health[name] = "http://" + address
+	return s.start(s.self(name, env, append([]string{name, "--listen", address}, args...)...))
 }
 
 // startSpokes runs each cluster's workload and its collector.

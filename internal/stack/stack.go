@@ -34,6 +34,7 @@ type Stack struct {
 	natsURL     func(user string) (string, error)
 	hub         hubAccess
 	spokeURLs   map[string]string
+	health      map[string]string // base URL of each service's listener
 }
 
 // step is one named part of the teardown.
@@ -54,7 +55,7 @@ func Up(ctx context.Context, o Options) (_ *Stack, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Stack{options: o, files: layout(dir), children: map[string]*child{}, spokeURLs: map[string]string{}}
+	s := &Stack{options: o, files: layout(dir), children: map[string]*child{}, spokeURLs: map[string]string{}, health: map[string]string{}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Stop())
@@ -122,15 +123,18 @@ func (s *Stack) start(p Program) error {
 	if err != nil {
 		return err
 	}
+	if _, again := s.children[p.Name]; !again {
+		s.order = append(s.order, p.Name)
+	}
 	s.children[p.Name] = c
-	s.order = append(s.order, p.Name)
 	s.defers(p.Name, c.stop)
 	return nil
 }
 
 // self is a process that runs one of spokewire's own parts.
 func (s *Stack) self(name string, env []string, args ...string) Program {
-	return Program{Name: name, Path: s.options.Executable, Args: append([]string{"run"}, args...), Env: env}
+	args = slices.Concat([]string{"run"}, args, s.options.Args[name])
+	return Program{Name: name, Path: s.options.Executable, Args: args, Env: env}
 }
 
 // Processes names the stack's processes in the order of their start.
