@@ -76,8 +76,7 @@ func prepare(t testing.TB, change ...func(*app.Options)) *env {
 	grantLease(t, e.ns)
 	config = rest.CopyConfig(config)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		e.calls.next = next
-		return e.calls
+		return via{e.calls, next}
 	})
 	e.options = app.DefaultOptions()
 	e.options.Config, e.options.Namespace, e.options.Identity = config, e.ns, "test"

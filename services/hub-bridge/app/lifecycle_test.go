@@ -142,14 +142,13 @@ func TestRestoredStore(t *testing.T) {
 func TestTwoReplicas(t *testing.T) {
 	t.Parallel()
 	e := start(t)
-	second := *e
-	second.calls = &calls{next: e.calls.next}
-	second.options.Identity = "second"
+	second := e.options
+	second.Identity = "second"
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	runtime := process.TestRuntime(t)
 	done := make(chan error, 1)
-	go func() { done <- app.RunOn(ctx, e.bus, second.options, runtime) }()
+	go func() { done <- app.RunOn(ctx, e.bus, second, runtime) }()
 	eventually(t, "the second is ready", runtime.Health.CheckReady)
 	e.applied(decision(e.placement("train", true), "a"))
 	e.selects("train", "a")

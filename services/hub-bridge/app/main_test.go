@@ -102,15 +102,19 @@ func admin() clusterclient.Interface { return clusterclient.NewForConfigOrDie(th
 // calls stands between a bridge and the API server. It notes the writes of
 // OCM's objects and lets a test answer in the API server's stead.
 type calls struct {
-	next http.RoundTripper
-
 	mu        sync.Mutex
 	writes    []string
 	forbidden []string // what the ClusterRole does not allow
 	answer    func(*http.Request) *http.Response
 }
 
-func (c *calls) RoundTrip(r *http.Request) (*http.Response, error) {
+// via is the way of one client's calls.
+type via struct {
+	*calls
+	next http.RoundTripper
+}
+
+func (c via) RoundTrip(r *http.Request) (*http.Response, error) {
 	write := r.Method != http.MethodGet && strings.Contains(r.URL.Path, "/cluster.open-cluster-management.io/") && r.URL.Query().Get("dryRun") == ""
 	c.mu.Lock()
 	if write {
