@@ -29,6 +29,47 @@ func TestASeedRepeatsItsFleets(t *testing.T) {
 	}
 }
 
+func TestChangesRepeatAndKeepAnswersFreeOfHistory(t *testing.T) {
+	changed := 0
+	for i := range 100 {
+		f := Generate(7, i, size, now)
+		before := Generate(7, i, size, now)
+		after := f.Change(7, i, now)
+		if diff := cmp.Diff(before, f); diff != "" {
+			t.Fatalf("a change reaches the fleet before it: %s", diff)
+		}
+		if !cmp.Equal(after, f.Change(7, i, now)) {
+			t.Error("one seed gives two changes")
+		}
+		if !cmp.Equal(after, before) {
+			changed++
+		}
+		for j, p := range after.Placements {
+			if !cmp.Equal(p.Spec.Tolerations, f.Placements[j].Spec.Tolerations) {
+				t.Errorf("fleet %d: the tolerations of %s changed", i, p.Name)
+			}
+		}
+		if was, is := ifNew(&f), ifNew(&after); is > was {
+			t.Errorf("fleet %d: %d taints NoSelectIfNew became %d", i, was, is)
+		}
+	}
+	if changed < 95 {
+		t.Errorf("only %d of 100 fleets changed", changed)
+	}
+}
+
+func ifNew(f *Fleet) int {
+	n := 0
+	for _, c := range f.Clusters {
+		for _, t := range c.Spec.Taints {
+			if t.Effect == clusterv1.TaintEffectNoSelectIfNew {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // TestFleetsKeepToThemselves checks what lets fleets share a hub.
 func TestFleetsKeepToThemselves(t *testing.T) {
 	for i := range 100 {
