@@ -104,9 +104,13 @@ const (
 	// Gone: the subject named by Message.Subject has no event any more.
 	Gone
 	// Synced: all that was stored when the reading began has been delivered.
-	// Message.ReceivedAt is the server's time then, see [Clock].
+	// Message.ReceivedAt is the server's time then, see [Clock], and
+	// Message.Sequence is a position of the stream, other subjects' events
+	// included, up to which the state is complete: what it does not have of
+	// before is gone for good.
 	Synced
 	// Behind: the connection was lost, the state may be old until Synced.
+	// Message.Stream is set.
 	Behind
 )
 

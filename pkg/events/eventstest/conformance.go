@@ -48,6 +48,7 @@ func Conformance(t *testing.T, open func(t *testing.T) Fixture) {
 		"Watch/after a lost link, nothing new": testWatchReconnectUnchanged,
 		"Watch/since a time":                   testWatchSince,
 		"Watch/since, after a lost link":       testWatchSinceReconnect,
+		"Watch/how far the state goes":         testWatchPosition,
 		"Watch/how it ends":                    testWatchEnds,
 		"Watch/hostile messages":               testWatchHostile,
 		"Work/each event once":                 testWork,

@@ -156,6 +156,40 @@ func testWatchSinceReconnect(t *testing.T, f Fixture) {
 	w.expect("stored a3", "stored a4", "synced")
 }
 
+// testWatchPosition: the position at Synced covers what is not in the state,
+// because its subject is another or it is gone.
+func testWatchPosition(t *testing.T, f Fixture) {
+	position := func(w *watching) uint64 {
+		t.Helper()
+		u := w.next()
+		for u.Kind != events.Synced {
+			u = w.next()
+		}
+		return u.Message.Sequence
+	}
+	if got := position(watchMetrics(t, f.Bus)); got != 0 {
+		t.Errorf("of nothing: %d, want 0", got)
+	}
+	mustPublish(t, f.Bus, metricA, plainEvent("a"))
+	gone := mustPublish(t, f.Bus, metricB, plainEvent("b"))
+	f.Purge(metricB)
+	if got := position(watchMetrics(t, f.Bus)); got != gone.Sequence {
+		t.Errorf("with the newest event purged: %d, want %d", got, gone.Sequence)
+	}
+	other := mustPublish(t, f.Bus, metricC, plainEvent("c"))
+	w := startWatch(t, f.Bus, events.Watch{Stream: events.StreamMetrics, Subjects: []string{metricA}})
+	if got := position(w); got != other.Sequence {
+		t.Errorf("with the newest event on another subject: %d, want %d", got, other.Sequence)
+	}
+	f.Disconnect()
+	w.expect("behind")
+	other = mustPublish(t, f.Other, metricC, plainEvent("c2"))
+	f.Reconnect()
+	if got := position(w); got != other.Sequence {
+		t.Errorf("after a lost link: %d, want %d", got, other.Sequence)
+	}
+}
+
 func testWatchEnds(t *testing.T, f Fixture) {
 	boom := errors.New("boom")
 	metrics := events.Watch{Stream: events.StreamMetrics}

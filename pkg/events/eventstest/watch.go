@@ -33,7 +33,7 @@ func (b *Bus) Watch(ctx context.Context, w events.Watch, fn func(events.Update) 
 		if err := b.follow(ctx, lost, w, position, seen, fn); err != nil {
 			return err
 		}
-		if err := fn(events.Update{Kind: events.Behind}); err != nil {
+		if err := fn(events.Update{Kind: events.Behind, Message: events.Message{Stream: w.Stream}}); err != nil {
 			return err
 		}
 	}
@@ -56,7 +56,7 @@ func (b *Bus) read(w events.Watch, seen *view.View, fn func(events.Update) error
 			return 0, err
 		}
 	}
-	synced := events.Message{Stream: w.Stream, ReceivedAt: now}
+	synced := events.Message{Stream: w.Stream, Sequence: position, ReceivedAt: now}
 	return position, fn(events.Update{Kind: events.Synced, Message: synced})
 }
 

@@ -87,6 +87,10 @@ func (r *reader) behind() error {
 // read reads the state and follows it until something fails.
 func (r *reader) read(ctx context.Context) error {
 	session := r.bus.link.current()
+	last, err := r.lastSequence(ctx)
+	if err != nil {
+		return err
+	}
 	consumer, err := r.createConsumer(ctx)
 	if err != nil {
 		return err
@@ -99,9 +103,9 @@ func (r *reader) read(ctx context.Context) error {
 	}
 	defer p.close()
 	r.seen.Begin()
-	state := snapshot{left: info.NumPending, at: info.TimeStamp}
+	state := snapshot{left: info.NumPending, last: last, at: info.TimeStamp}
 	if state.left == 0 {
-		if err := r.sync(state.at); err != nil {
+		if err := r.sync(&state); err != nil {
 			return err
 		}
 	}
@@ -115,6 +119,7 @@ func (r *reader) read(ctx context.Context) error {
 // snapshot counts down what was stored when the reading began.
 type snapshot struct {
 	left uint64
+	last uint64 // the position of the stream just before
 	at   time.Time
 }
 
@@ -143,8 +148,9 @@ func (r *reader) step(ctx, session context.Context, p *puller, ordinal uint64, s
 	if r.synced {
 		return nil
 	}
+	state.last = max(state.last, d.message.Sequence)
 	if state.left--; state.left == 0 || d.pending == 0 {
-		return r.sync(state.at)
+		return r.sync(state)
 	}
 	return nil
 }
@@ -154,7 +160,7 @@ func (r *reader) idle(state *snapshot) error {
 	if r.synced {
 		return nil
 	}
-	return r.sync(state.at)
+	return r.sync(state)
 }
 
 func (r *reader) take(d delivery) error {
@@ -169,14 +175,26 @@ func (r *reader) take(d delivery) error {
 	return r.emit(events.Stored, m)
 }
 
-func (r *reader) sync(at time.Time) error {
+func (r *reader) sync(state *snapshot) error {
 	for _, subject := range r.seen.Gone() {
 		if err := r.emit(events.Gone, events.Message{Stream: r.watch.Stream, Subject: subject}); err != nil {
 			return err
 		}
 	}
 	r.synced = true
-	return r.emit(events.Synced, events.Message{Stream: r.watch.Stream, ReceivedAt: at})
+	return r.emit(events.Synced, events.Message{Stream: r.watch.Stream, Sequence: state.last, ReceivedAt: state.at})
+}
+
+// lastSequence asks before the consumer is there, whose state so has all that
+// was stored up to it.
+func (r *reader) lastSequence(ctx context.Context) (uint64, error) {
+	bounded, cancel := context.WithTimeout(ctx, r.bus.options.AckWait)
+	defer cancel()
+	stream, err := r.bus.js.Stream(bounded, r.watch.Stream)
+	if err != nil {
+		return 0, err
+	}
+	return stream.CachedInfo().State.LastSeq, nil
 }
 
 func (r *reader) createConsumer(ctx context.Context) (jetstream.Consumer, error) {
