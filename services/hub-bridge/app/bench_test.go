@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
@@ -96,4 +97,37 @@ func (e *env) follow(b *testing.B) <-chan *clusterv1beta1.PlacementDecision {
 		}
 	}()
 	return out
+}
+
+// BenchmarkBareWrites is what BenchmarkMove can be at best: the same status
+// writes by bare clients, without a decision, a plan or a receipt.
+func BenchmarkBareWrites(b *testing.B) {
+	const placements, clients = 100, 16
+	e := start(b, func(o *app.Options) { o.QPS, o.Burst = 5000, 10000 })
+	pages := make([]*clusterv1beta1.PlacementDecision, placements)
+	for i := range pages {
+		p := e.placement(fmt.Sprintf("p%03d", i), false)
+		e.ocmPage(p, "a")
+		pages[i] = &e.pages(p.Name)[0]
+	}
+	round := 0
+	for b.Loop() {
+		round++
+		var group errgroup.Group
+		group.SetLimit(clients)
+		for i, page := range pages {
+			group.Go(func() (err error) {
+				page.Status.Decisions = nil
+				for c := range 10 {
+					page.Status.Decisions = append(page.Status.Decisions, clusterv1beta1.ClusterDecision{ClusterName: fmt.Sprintf("c%d-%d", round, c)})
+				}
+				pages[i], err = e.hub.ClusterV1beta1().PlacementDecisions(e.ns).UpdateStatus(b.Context(), page, metav1.UpdateOptions{})
+				return err
+			})
+		}
+		if err := group.Wait(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(placements*float64(b.N)/b.Elapsed().Seconds(), "writes/s")
 }
