@@ -60,7 +60,7 @@ func (f *Fleet) changeBindings(d draw, before []*clusterv1beta2.ManagedClusterSe
 
 func (f *Fleet) changeCluster(d draw, c *clusterv1.ManagedCluster, now time.Time) *clusterv1.ManagedCluster {
 	if d.often(20) {
-		c.Labels[clusterv1beta2.ClusterSetLabel] = one(d, f.setNames()...)
+		c.Labels[clusterv1beta2.ClusterSetLabel] = f.setOf(d)
 	}
 	if d.often(30) {
 		a := one(d, labelled...)

@@ -28,8 +28,8 @@ var taintEffects = []clusterv1.TaintEffect{clusterv1.TaintEffectNoSelect, cluste
 func (f *Fleet) cluster(d draw, name string, now time.Time) *clusterv1.ManagedCluster {
 	c := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{LabelFleet: f.Name}}}
 	c.Spec.HubAcceptsClient = true
-	if d.often(85) {
-		c.Labels[clusterv1beta2.ClusterSetLabel] = one(d, f.setNames()...)
+	if d.often(90) {
+		c.Labels[clusterv1beta2.ClusterSetLabel] = f.setOf(d)
 	}
 	for _, a := range labelled {
 		if d.often(70) {
@@ -41,7 +41,7 @@ func (f *Fleet) cluster(d draw, name string, now time.Time) *clusterv1.ManagedCl
 			c.Status.ClusterClaims = append(c.Status.ClusterClaims, clusterv1.ManagedClusterClaim{Name: a.key, Value: one(d, a.values...)})
 		}
 	}
-	for range one(d, 0, 0, 0, 0, 1, 1, 2) {
+	for range one(d, 0, 0, 0, 0, 0, 0, 1, 2) {
 		c.Spec.Taints = append(c.Spec.Taints, taint(d, now))
 	}
 	c.Status.Conditions = []metav1.Condition{} // required, and may be empty
@@ -51,6 +51,20 @@ func (f *Fleet) cluster(d draw, name string, now time.Time) *clusterv1.ManagedCl
 		c.DeletionTimestamp = &metav1.Time{Time: now}
 	}
 	return c
+}
+
+// setOf draws the set for a cluster's label, mostly one that goes by labels.
+func (f *Fleet) setOf(d draw) string {
+	var byLabel []string
+	for _, s := range f.Sets {
+		if s.Spec.ClusterSelector.SelectorType == clusterv1beta2.ExclusiveClusterSetLabel {
+			byLabel = append(byLabel, s.Name)
+		}
+	}
+	if len(byLabel) > 0 && d.often(90) {
+		return one(d, byLabel...)
+	}
+	return one(d, f.setNames()...)
 }
 
 func taint(d draw, now time.Time) clusterv1.Taint {

@@ -32,7 +32,7 @@ const LabelFleet = "difftest.spokewire.dev/fleet"
 
 // Size says how large a fleet is.
 type Size struct {
-	Clusters   int // at most, from 2
+	Clusters   int // at most
 	Placements int // exactly
 }
 
@@ -45,7 +45,7 @@ func Generate(seed uint64, index int, size Size, now time.Time) Fleet {
 	}
 	f.addSets(d)
 	f.addBindings(d)
-	for _, i := range d.Perm(d.between(2, size.Clusters)) {
+	for _, i := range d.Perm(d.between(min(4, size.Clusters), size.Clusters)) {
 		c := f.cluster(d, fmt.Sprintf("%s-c%02d", f.Name, i), now)
 		f.Clusters = append(f.Clusters, c)
 		f.Scores = append(f.Scores, scoresOf(d, c.Name, now)...)
@@ -55,6 +55,14 @@ func Generate(seed uint64, index int, size Size, now time.Time) Fleet {
 		f.Placements = append(f.Placements, f.placement(d, fmt.Sprintf("p%d", i+1)))
 	}
 	return f
+}
+
+// namespace draws a namespace, mostly one with a binding.
+func (f *Fleet) namespace(d draw) string {
+	if len(f.Bindings) > 0 && d.often(90) {
+		return one(d, f.Bindings...).Namespace
+	}
+	return one(d, f.Namespaces...)
 }
 
 // setNames are those of the fleet's sets; the last never exists.
@@ -67,10 +75,10 @@ func (f *Fleet) setNames() []string {
 }
 
 func (f *Fleet) addSets(d draw) {
-	for i := range d.between(1, 4) {
+	for i := range d.between(1, 3) {
 		set := &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("%s-set%d", f.Name, i+1)}}
 		set.Spec.ClusterSelector.SelectorType = clusterv1beta2.ExclusiveClusterSetLabel
-		if d.often(40) {
+		if d.often(30) {
 			set.Spec.ClusterSelector = f.setSelector(d)
 		}
 		f.Sets = append(f.Sets, set)
@@ -95,7 +103,7 @@ func (f *Fleet) setSelector(d draw) clusterv1beta2.ManagedClusterSelector {
 // not exist.
 func (f *Fleet) addBindings(d draw) {
 	for _, namespace := range f.Namespaces {
-		rate := one(d, 0, 60, 90, 95, 95, 95, 95, 95)
+		rate := one(d, 0, 60, 90, 100, 100, 100, 100, 100)
 		for _, set := range f.setNames() {
 			if !d.often(rate) {
 				continue

@@ -29,25 +29,25 @@ const (
 const slips = 2
 
 func (f *Fleet) placement(d draw, name string) *clusterv1beta1.Placement {
-	p := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: one(d, f.Namespaces...)}}
+	p := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: f.namespace(d)}}
 	if d.often(50) {
 		p.Annotations = map[string]string{annotationStalePolicy: stalePolicyZero}
 	}
-	if d.often(70) {
-		n := int32(d.between(0, len(f.Clusters)+1)) //nolint:gosec // a small number
+	if d.often(80) {
+		n := int32(one(d, 1, 1, 2, 2, 3, d.between(0, len(f.Clusters)+1))) //nolint:gosec // a small number
 		p.Spec.NumberOfClusters = &n
 	}
-	if d.often(30) {
+	if d.often(20) {
 		p.Spec.ClusterSets = some(d, d.between(1, 2), f.setNames()...)
 	}
-	for range one(d, 0, 0, 0, 1, 2, 3) {
+	for range one(d, 0, 0, 0, 0, 0, 1, 2, 3) {
 		p.Spec.Predicates = append(p.Spec.Predicates, predicate(d))
 	}
-	for range one(d, 0, 1, 1, 2, 3) {
+	for range one(d, 0, 1, 2, 2, 3, 4) {
 		p.Spec.Tolerations = append(p.Spec.Tolerations, toleration(d))
 	}
 	p.Spec.PrioritizerPolicy.Mode = clusterv1beta1.PrioritizerPolicyModeExact
-	for range d.between(0, 4) {
+	for range one(d, 0, 1, 1, 2, 3, 4) {
 		p.Spec.PrioritizerPolicy.Configurations = append(p.Spec.PrioritizerPolicy.Configurations, prioritizer(d))
 	}
 	return p
@@ -56,14 +56,14 @@ func (f *Fleet) placement(d draw, name string) *clusterv1beta1.Placement {
 func predicate(d draw) clusterv1beta1.ClusterPredicate {
 	var p clusterv1beta1.ClusterPredicate
 	selector := &p.RequiredClusterSelector
-	if d.often(40) {
+	if d.often(25) {
 		a := one(d, labelled...)
 		selector.LabelSelector.MatchLabels = map[string]string{a.key: one(d, a.values...)}
 	}
-	for _, a := range some(d, d.between(0, 2), labelled...) {
+	for _, a := range some(d, one(d, 0, 0, 1, 1, 2), labelled...) {
 		selector.LabelSelector.MatchExpressions = append(selector.LabelSelector.MatchExpressions, requirement(d, a))
 	}
-	for _, a := range some(d, one(d, 0, 0, 1, 2), claimed...) {
+	for _, a := range some(d, one(d, 0, 0, 0, 1, 2), claimed...) {
 		selector.ClaimSelector.MatchExpressions = append(selector.ClaimSelector.MatchExpressions, requirement(d, a))
 	}
 	return p

@@ -99,12 +99,12 @@ func (c comparison) settled() bool {
 // to understand it, and says how much the comparison is worth.
 func (c comparison) report(t *testing.T, bus events.Getter, step string) {
 	t.Helper()
-	same, excused, outcomes, choices := 0, map[string]int{}, map[string]int{}, 0
+	same, served, excused, outcomes := 0, 0, map[string]int{}, map[string]int{}
 	for _, pair := range c.cases {
 		native, direct := c.of(pair)
 		outcomes[native.Satisfied]++
 		if n := pair.native.Spec.NumberOfClusters; n != nil && *n > 0 && native.Selected == *n {
-			choices++
+			served++
 		}
 		switch {
 		case difftest.Same(native, direct):
@@ -120,8 +120,8 @@ func (c comparison) report(t *testing.T, bus events.Getter, step string) {
 			t.Errorf("no Placement of %d came to %s, so the comparison says little", len(c.cases), want)
 		}
 	}
-	t.Logf("%s: %d of %d Placements have the same answer, differing with an excuse: %v; %d took some of several clusters; OCM's answers: %v",
-		step, same, len(c.cases), excused, choices, outcomes)
+	t.Logf("%s: %d of %d Placements have the same answer, differing with an excuse: %v; %d got the number that they asked for; OCM's answers: %v",
+		step, same, len(c.cases), excused, served, outcomes)
 }
 
 func (c comparison) reportDifference(t *testing.T, bus events.Getter, pair twins, step string) {
