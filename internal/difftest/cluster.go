@@ -76,11 +76,12 @@ func taint(d draw, now time.Time) clusterv1.Taint {
 }
 
 // addResources draws from few amounts, so that clusters are often equal, and
-// writes some of them in more than one way.
+// writes some of them in more than one way. Many lie within one point of the
+// middle between the least and the most, where rounding decides.
 func addResources(d draw, s *clusterv1.ManagedClusterStatus) {
 	amounts := map[clusterv1.ResourceName][]string{
-		clusterv1.ResourceCPU:    {"0", "1500m", "1.5", "4", "4000m", "7.25", "64", "1e2"},
-		clusterv1.ResourceMemory: {"512Mi", "0.5Gi", "16Gi", "17179869184", "20G", "1Ti"},
+		clusterv1.ResourceCPU:    {"0", "0", "64", "64", "31.7", "31900m", "32", "3.21e1", "32.3", "1500m", "1.5"},
+		clusterv1.ResourceMemory: {"0", "0", "1Ti", "1Ti", "509Gi", "511Gi", "0.5Ti", "549755813888", "515Gi", "20G", "512Mi"},
 	}
 	for _, name := range []clusterv1.ResourceName{clusterv1.ResourceCPU, clusterv1.ResourceMemory} {
 		quantity := resource.MustParse(one(d, amounts[name]...))
