@@ -20,6 +20,8 @@ type Source struct {
 	Sequence uint64
 	// ObservedAt is when the samples were current, in server time.
 	ObservedAt time.Time
+	// ReceivedAt is when the log took the snapshot, for who keeps it.
+	ReceivedAt time.Time
 	// Samples come from [NewSamples].
 	Samples []Sample
 }

@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 	"sigs.k8s.io/yaml"
 
+	"github.com/spokewire/spokewire/internal/decider"
 	"github.com/spokewire/spokewire/internal/score"
 	"github.com/spokewire/spokewire/pkg/schemas"
 	"github.com/spokewire/spokewire/services/scorer/internal/engine"
@@ -129,7 +130,7 @@ func manualCluster(t *testing.T) *score.Cluster {
 func TestManualMetrics(t *testing.T) {
 	t.Parallel()
 	registry := prometheus.NewRegistry()
-	if _, err := engine.New(engine.Config{Metrics: registry, Tracer: noop.NewTracerProvider()}); err != nil {
+	if _, err := engine.New(decider.Config{Metrics: registry, Tracer: noop.NewTracerProvider()}); err != nil {
 		t.Fatal(err)
 	}
 	described := make(chan *prometheus.Desc)

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace/noop"
 
+	"github.com/spokewire/spokewire/internal/decider"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/events/eventstest"
 	"github.com/spokewire/spokewire/pkg/schemas"
@@ -56,7 +57,7 @@ func BenchmarkDecode(b *testing.B) {
 
 // accepting stores nothing and says so at once.
 type accepting struct {
-	Bus
+	decider.Bus
 	sequence atomic.Uint64
 }
 
@@ -64,9 +65,9 @@ func (a *accepting) Publish(context.Context, string, event.Event, ...events.Publ
 	return events.Ack{Stream: events.StreamScores, Sequence: a.sequence.Add(1)}, nil
 }
 
-func benchEngine(b testing.TB, bus Bus) *Engine {
+func benchEngine(b testing.TB, bus decider.Bus) *Engine {
 	b.Helper()
-	e, err := New(Config{Bus: bus, Metrics: prometheus.NewRegistry(), Tracer: noop.NewTracerProvider(), Log: slog.New(slog.DiscardHandler)})
+	e, err := New(decider.Config{Bus: bus, MaxInFlight: DefaultMaxInFlight, Metrics: prometheus.NewRegistry(), Tracer: noop.NewTracerProvider(), Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -86,13 +87,13 @@ func BenchmarkFoldAndEvaluate(b *testing.B) {
 	messages := metricMessages(b, 10_000, 1000)
 	e := benchEngine(b, &accepting{})
 	ctx := context.Background()
-	e.take(ctx, events.Batch{Synced: true, Updates: []events.Update{{Message: scorerMessage(b, "s", `linear(metric("series_3"), 0, 20)`)}}})
+	e.Take(ctx, events.Batch{Synced: true, Updates: []events.Update{{Message: scorerMessage(b, "s", `linear(metric("series_3"), 0, 20)`)}}})
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		e.take(ctx, events.Batch{Synced: true, Updates: []events.Update{{Message: messages[i%len(messages)]}}})
-		e.dispatch(ctx)
-		for e.inFlight > 0 {
-			e.settle(<-e.results)
+		e.Take(ctx, events.Batch{Synced: true, Updates: []events.Update{{Message: messages[i%len(messages)]}}})
+		e.Decide(ctx)
+		for e.InFlight() > 0 {
+			e.Await()
 		}
 	}
 }

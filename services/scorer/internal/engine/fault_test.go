@@ -11,6 +11,8 @@ import (
 
 	"github.com/cloudevents/sdk-go/v2/event"
 
+	"github.com/spokewire/spokewire/internal/decider"
+	"github.com/spokewire/spokewire/internal/decider/decidertest"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/events/eventstest"
 	"github.com/spokewire/spokewire/pkg/schemas"
@@ -175,7 +177,7 @@ func TestConflictIsReread(t *testing.T) {
 		b.Purge(events.ScoreSubject("c", "s"))
 		metric(t, b, "c", "node", "x=2")
 		expect(t, b, "c", "s", "2 Computed")
-		if n := total(t, e.counts.conflicts); n != 1 {
+		if n := decidertest.Total(t, e.Counts.Conflicts); n != 1 {
 			t.Errorf("%d conflicts, want 1", n)
 		}
 	})
@@ -199,7 +201,7 @@ func TestClockJumpHoldsExpiries(t *testing.T) {
 		time.Sleep(31 * time.Second)
 		expect(t, b, "alive", "s", "1 Computed", "1 Computed")
 		expect(t, b, "dead", "s", "1 Computed", "- NoSample")
-		if n := total(t, e.counts.jumps); n != 1 {
+		if n := decidertest.Total(t, e.Counts.Jumps); n != 1 {
 			t.Errorf("%d jumps counted, want 1", n)
 		}
 	})
@@ -207,7 +209,7 @@ func TestClockJumpHoldsExpiries(t *testing.T) {
 
 // failing refuses the first publishes of scores.
 type failing struct {
-	Bus
+	decider.Bus
 	mu   sync.Mutex
 	left int
 }
@@ -239,7 +241,7 @@ func TestFailedPublishIsRetried(t *testing.T) {
 		if _, s := lastScore(t, b, "c", "s"); s.Origin == nil {
 			t.Error("the origin was lost on the way")
 		}
-		if n := total(t, e.counts.failures); n != 3 {
+		if n := decidertest.Total(t, e.Counts.Failures); n != 3 {
 			t.Errorf("%d failures counted, want 3", n)
 		}
 	})

@@ -1,33 +1,27 @@
 package engine
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
-	"go.opentelemetry.io/otel/trace"
-
+	"github.com/spokewire/spokewire/internal/decider"
 	"github.com/spokewire/spokewire/internal/score"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/schemas"
 )
 
-// fold applies one update to the snapshot and marks what it makes dirty.
-func (e *Engine) fold(u events.Update) {
-	switch u.Kind {
-	case events.Behind:
-		e.lose()
-		return
-	case events.Synced:
+// Fold applies one update to the snapshot and marks what it makes dirty.
+func (e *Engine) Fold(u events.Update) {
+	e.folded = true
+	if u.Kind != events.Stored && u.Kind != events.Gone {
 		return
 	}
 	e.event++
-	e.counts.folded.WithLabelValues(u.Message.Stream).Inc()
 	subject, err := events.ParseSubject(u.Message.Subject)
 	if err != nil {
-		e.bury(u.Message, &events.BadInput{Reason: "BadSubject", Field: "subject", Err: err})
+		e.Bury(u.Message, &events.BadInput{Reason: "BadSubject", Field: "subject", Err: err})
 		return
 	}
 	if u.Kind == events.Stored && subject.Family == events.FamilyScore && e.known(subject, u.Message) {
@@ -36,7 +30,7 @@ func (e *Engine) fold(u events.Update) {
 	in := input{Message: u.Message, subject: subject, gone: u.Kind == events.Gone}
 	if !in.gone {
 		if in.Received, in.err = events.Read(u.Message); in.err != nil {
-			e.bury(u.Message, in.err)
+			e.Bury(u.Message, in.err)
 		}
 	}
 	switch subject.Family {
@@ -60,21 +54,17 @@ type input struct {
 	subject events.Subject
 	gone    bool
 	err     error
-	cause   *trigger
+	cause   *decider.Trigger
 }
 
 // trigger is made when the first pair asks for it.
-func (in *input) trigger() *trigger {
+func (in *input) trigger() *decider.Trigger {
 	if in.cause == nil && in.err == nil && !in.gone {
-		in.cause = &trigger{
-			origin: schemas.Origin{ID: in.Event.ID(), Subject: in.Message.Subject, ReceivedAt: in.Message.ReceivedAt},
-			span:   trace.SpanContextFromContext(events.Extract(context.Background(), in.Event)),
-		}
+		t := decider.TriggerOf(&in.Received)
+		in.cause = &t
 	}
 	return in.cause
 }
-
-func (e *Engine) bury(m events.Message, cause error) { e.burials.add(m, cause) }
 
 // foldMetrics replaces one source's snapshot.
 func (e *Engine) foldMetrics(in *input) {
@@ -95,7 +85,7 @@ func (e *Engine) foldMetrics(in *input) {
 	case found && after != nil:
 		c.Sources[at] = after
 	case found:
-		c.Sources = slices.Delete(c.Sources, at, at+1)
+		c.drop(at)
 	case after != nil:
 		c.Sources = slices.Insert(c.Sources, at, after)
 	}
@@ -106,7 +96,7 @@ func (e *Engine) foldMetrics(in *input) {
 }
 
 func newSource(in *input, before *score.Source) *score.Source {
-	s := &score.Source{Sequence: in.Message.Sequence, ObservedAt: in.ObservedAt}
+	s := &score.Source{Sequence: in.Message.Sequence, ObservedAt: in.ObservedAt, ReceivedAt: in.Message.ReceivedAt}
 	if before != nil {
 		s.Name, s.Subject = before.Name, before.Subject
 	} else {
@@ -120,7 +110,7 @@ func newSource(in *input, before *score.Source) *score.Source {
 
 // markReaders marks the scorers that read a name that is in either snapshot.
 func (e *Engine) markReaders(c *cluster, in *input, snapshots ...*score.Source) {
-	if !e.synced {
+	if !e.Synced() {
 		return
 	}
 	for _, s := range e.dynamic {
@@ -143,7 +133,7 @@ func (e *Engine) markReaders(c *cluster, in *input, snapshots ...*score.Source) 
 }
 
 func (e *Engine) markAll(c *cluster, in *input) {
-	if !e.synced {
+	if !e.Synced() {
 		return
 	}
 	for _, s := range e.scorers {
@@ -161,7 +151,7 @@ func (e *Engine) markOnce(c *cluster, s *scorer, in *input) {
 // foldCluster takes what the hub says of a cluster.
 func (e *Engine) foldCluster(in *input) {
 	c := e.cluster(in.subject.Name)
-	c.hub = in.Message.Sequence
+	c.hub, c.hubAt = in.Message.Sequence, in.Message.ReceivedAt
 	e.position.hub = max(e.position.hub, c.hub)
 	was, labels, claims := c.on, c.Labels, c.Claims
 	c.on, c.Labels, c.Claims = unknown, nil, nil
@@ -182,13 +172,13 @@ func (e *Engine) foldScorer(in *input) {
 	s := e.scorers[name]
 	if s == nil {
 		if _, end := in.Payload.(*schemas.Deleted); !end && !in.gone && e.live >= MaxScorers {
-			e.bury(in.Message, &events.BadInput{Reason: "TooManyScorers", Err: fmt.Errorf("there are %d scorers, which is the most that are taken: delete one", e.live)})
+			e.Bury(in.Message, &events.BadInput{Reason: "TooManyScorers", Err: fmt.Errorf("there are %d scorers, which is the most that are taken: delete one", e.live)})
 			return
 		}
 		s = &scorer{name: name}
 		e.scorers[name] = s
 	}
-	s.sequence = in.Message.Sequence
+	s.sequence, s.receivedAt = in.Message.Sequence, in.Message.ReceivedAt
 	e.position.config = max(e.position.config, s.sequence)
 	e.counts.forget(name)
 	s.program = e.program(in)
@@ -197,7 +187,7 @@ func (e *Engine) foldScorer(in *input) {
 		delete(e.scorers, name) // not a deletion: its scores expire by themselves
 		return
 	}
-	if e.synced {
+	if e.Synced() {
 		for _, c := range e.clusters {
 			e.mark(c, s, in.trigger())
 		}
@@ -211,7 +201,7 @@ func (e *Engine) program(in *input) *score.Program {
 	case *schemas.Scorer:
 		program, err := e.compiler.Compile(p)
 		if err != nil {
-			e.bury(in.Message, badExpression(in, err))
+			e.Bury(in.Message, badExpression(in, err))
 		}
 		return program
 	case *schemas.Deleted:

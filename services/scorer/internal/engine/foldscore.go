@@ -32,7 +32,7 @@ func (e *Engine) known(subject events.Subject, m events.Message) bool {
 	if p == nil {
 		return false
 	}
-	return m.Sequence == p.sequence || e.synced && m.Sequence < p.sequence
+	return m.Sequence == p.sequence || e.Synced() && m.Sequence < p.sequence
 }
 
 // foldScore takes note of a score that somebody published.
@@ -41,7 +41,7 @@ func (e *Engine) foldScore(in *input) {
 	p.observe(in)
 	s := e.scorers[p.scorer]
 	switch {
-	case s == nil || !e.synced:
+	case s == nil || !e.Synced():
 	case s.program != nil && p.ours && p.basis.covers(p.seen(s)):
 		// Another replica has seen all that this one has: let its word
 		// stand until time changes it, or the two would argue for ever if

@@ -2,18 +2,15 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/cloudevents/sdk-go/v2/event"
-	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
-	"go.opentelemetry.io/otel/trace/noop"
 
+	"github.com/spokewire/spokewire/internal/decider"
+	"github.com/spokewire/spokewire/internal/decider/decidertest"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/events/eventstest"
 	"github.com/spokewire/spokewire/pkg/schemas"
@@ -21,32 +18,13 @@ import (
 
 // start runs an engine until the test ends, or the returned function is
 // called.
-func start(t testing.TB, b Bus, tracer trace.TracerProvider) (e *Engine, stop func()) {
+func start(t testing.TB, b decider.Bus, tracer trace.TracerProvider) (e *Engine, stop func()) {
 	t.Helper()
-	if tracer == nil {
-		tracer = noop.NewTracerProvider()
-	}
-	e, err := New(Config{
-		Bus: b, Metrics: prometheus.NewRegistry(), Tracer: tracer,
-		Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
-	})
+	e, err := New(decidertest.Config(t, b, tracer))
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		if err := e.Run(ctx); !errors.Is(err, context.Canceled) {
-			t.Errorf("Run = %v", err)
-		}
-	}()
-	stop = func() {
-		cancel()
-		<-done
-	}
-	t.Cleanup(stop)
-	return e, stop
+	return e, decidertest.Run(t, e)
 }
 
 func publish(t testing.TB, p events.Publisher, subject string, e event.Event, opts ...events.PublishOption) events.Ack {
@@ -182,16 +160,4 @@ func deadLetters(t testing.TB, b *eventstest.Bus) map[string]*schemas.DeadLetter
 		letters[d.Subject] = d
 	}
 	return letters
-}
-
-// eventually waits for a condition on real parts.
-func eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
-	for !ok() {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain: %s", what)
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
 }

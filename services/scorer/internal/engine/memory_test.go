@@ -16,7 +16,7 @@ func TestMemory(t *testing.T) {
 	const clusters, series, most = 10_000, 50, 200 << 20
 	e := benchEngine(t, &accepting{})
 	ctx := context.Background()
-	e.take(ctx, events.Batch{Synced: true, Updates: []events.Update{{Message: scorerMessage(t, "s", `linear(metric("series_3"), 0, 20)`)}}})
+	e.Take(ctx, events.Batch{Synced: true, Updates: []events.Update{{Message: scorerMessage(t, "s", `linear(metric("series_3"), 0, 20)`)}}})
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
@@ -33,10 +33,10 @@ func TestMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 		message := events.Message{Stream: events.StreamMetrics, Subject: events.MetricSubject(name, "node"), Sequence: uint64(i + 1), ReceivedAt: time.Now(), Header: header, Data: data}
-		e.take(ctx, events.Batch{Synced: true, Updates: []events.Update{{Message: message}}})
-		e.dispatch(ctx)
-		for e.inFlight > 0 {
-			e.settle(<-e.results)
+		e.Take(ctx, events.Batch{Synced: true, Updates: []events.Update{{Message: message}}})
+		e.Decide(ctx)
+		for e.InFlight() > 0 {
+			e.Await()
 		}
 	}
 	runtime.GC()

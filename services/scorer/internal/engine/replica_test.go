@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/spokewire/spokewire/internal/decider"
+	"github.com/spokewire/spokewire/internal/decider/decidertest"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/events/eventstest"
 	"github.com/spokewire/spokewire/pkg/schemas"
@@ -40,7 +42,7 @@ func TestAnotherReplicasWordStands(t *testing.T) {
 		write(70, seen.Sequence+5)
 		metric(t, b, "c", "node", "x=2")
 		expect(t, b, "c", "s", "1 Computed", "50 Computed", "60 Computed", "1 Computed", "70 Computed")
-		time.Sleep(maxBehind)
+		time.Sleep(decider.MaxWait)
 		expect(t, b, "c", "s", "1 Computed", "50 Computed", "60 Computed", "1 Computed", "70 Computed", "2 Computed")
 	})
 }
@@ -78,7 +80,7 @@ func TestTwoReplicas(t *testing.T) {
 				t.Errorf("history of %s repeats itself or ends wrongly: %v", cluster, got)
 			}
 		}
-		t.Logf("conflicts: %d and %d", total(t, first.counts.conflicts), total(t, second.counts.conflicts))
+		t.Logf("conflicts: %d and %d", decidertest.Total(t, first.Counts.Conflicts), decidertest.Total(t, second.Counts.Conflicts))
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
 		for _, cluster := range []string{"a", "b", "c"} {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spokewire/spokewire/internal/decider/decidertest"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/events/eventstest"
 	"github.com/spokewire/spokewire/pkg/events/jetstream"
@@ -127,12 +128,12 @@ func scoreAll(b *testing.B, bus replaying, n int) int {
 	ctx, cancel := context.WithCancel(context.Background())
 	stopped := make(chan error)
 	go func() { stopped <- e.Run(ctx) }()
-	for total(b, e.counts.folded.WithLabelValues(events.StreamMetrics)) < n || gauge(b, e.counts.pending) > 0 {
+	for decidertest.Total(b, e.Counts.Folded.WithLabelValues(events.StreamMetrics)) < n || decidertest.Total(b, e.counts.pending) > 0 {
 		time.Sleep(time.Millisecond)
 	}
 	cancel()
 	<-stopped
-	return total(b, e.counts.published)
+	return decidertest.Total(b, e.counts.published)
 }
 
 // BenchmarkLatency is how long it takes from the publish of a metric to its

@@ -1,12 +1,11 @@
 package engine
 
 import (
+	"slices"
 	"time"
 
-	"go.opentelemetry.io/otel/trace"
-
+	"github.com/spokewire/spokewire/internal/decider"
 	"github.com/spokewire/spokewire/internal/score"
-	"github.com/spokewire/spokewire/pkg/schemas"
 )
 
 // position is how far the streams that a score rests on were read.
@@ -30,9 +29,6 @@ type snapshot struct {
 	live    int // scorers that are not deleted
 
 	position position
-	synced   bool
-	// syncedAt is when the streams were last read in full, in server time.
-	syncedAt time.Time
 	// event numbers the folded events, so that each marks a scorer once.
 	event uint64
 }
@@ -56,6 +52,7 @@ type cluster struct {
 	name    string
 	on      presence
 	hub     uint64 // sequence of what the hub said last
+	hubAt   time.Time
 	metrics uint64 // that of its newest metric event
 	pairs   map[string]*pair
 }
@@ -75,10 +72,13 @@ type scorer struct {
 	sequence uint64         // of its last event
 	program  *score.Program // nil once it is deleted
 	marked   uint64         // the event that marked it last
+	// receivedAt is when its last event was stored.
+	receivedAt time.Time
 }
 
 // pair is one scorer's view of one cluster: one subject of SW_SCORES.
 type pair struct {
+	decider.Turn
 	cluster *cluster
 	scorer  string
 
@@ -91,22 +91,11 @@ type pair struct {
 	basis position
 	ours  bool
 
-	queued   bool
-	inFlight bool
-	again    bool // became dirty while in flight
-	// behindSince is when it was first held, in server time.
-	behindSince time.Time
-	failures    int
-	trigger     *trigger
+	// trigger is the oldest event that the pair has not been evaluated since.
+	trigger *decider.Trigger
 
 	wake time.Time // in server time
 	slot int       // in the heap of wakes, from 1; 0: not there
-}
-
-// trigger is the oldest event that a pair has not been evaluated since.
-type trigger struct {
-	origin schemas.Origin
-	span   trace.SpanContext
 }
 
 func (c *cluster) pair(scorer string) *pair {
@@ -117,6 +106,8 @@ func (c *cluster) pair(scorer string) *pair {
 	}
 	return p
 }
+
+func (c *cluster) drop(source int) { c.Sources = slices.Delete(c.Sources, source, source+1) }
 
 // scored reports whether scorers have anything to say of p's cluster. One
 // that the hub does not know is scored by its metrics alone, for there need

@@ -47,23 +47,15 @@ func (e *Engine) wakeAt(p *pair, at time.Time) {
 	}
 }
 
-// wakeDue makes the pairs dirty whose time has come.
-func (e *Engine) wakeDue() {
-	if !e.synced {
-		return
-	}
-	now := e.clock.Now()
+// wakeDue makes the pairs dirty whose time has come, and reports whether
+// there were any.
+func (e *Engine) wakeDue(now time.Time) bool {
+	due := false
 	for len(e.wakes) > 0 && !e.wakes[0].wake.After(now) {
 		p := heap.Pop(&e.wakes).(*pair)
 		p.wake = time.Time{}
-		e.enqueue(p)
+		e.line.Push(p)
+		due = true
 	}
-}
-
-// nextWake returns how long until a pair's time comes.
-func (e *Engine) nextWake() time.Duration {
-	if len(e.wakes) == 0 || !e.synced {
-		return time.Hour
-	}
-	return max(time.Millisecond, e.wakes[0].wake.Sub(e.clock.Now()))
+	return due
 }
