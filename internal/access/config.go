@@ -65,6 +65,9 @@ func (p *printer) server(s Server) {
 	if s.TLS != nil {
 		p.line("tls: {cert_file: %s, key_file: %s}", quote(s.TLS.CertFile), quote(s.TLS.KeyFile))
 	}
+	if s.Cluster != nil {
+		p.cluster(s.Cluster)
+	}
 	p.open("jetstream {")
 	p.line("store_dir: %s", quote(s.StoreDir))
 	p.line("max_file_store: %d", maxStore())
@@ -73,6 +76,22 @@ func (p *printer) server(s Server) {
 	}
 	p.close("}")
 	p.line("system_account: %s", AccountSystem)
+}
+
+// clusterUser is the name that servers show each other.
+const clusterUser = "route"
+
+func (p *printer) cluster(c *Cluster) {
+	p.open("cluster {")
+	p.line("name: %s", quote(c.Name))
+	p.line("listen: %s", quote(c.Listen))
+	p.line("authorization {user: %s, password: %s}", clusterUser, quote(c.Password))
+	routes := make([]string, len(c.Routes))
+	for i, address := range c.Routes {
+		routes[i] = quote("nats-route://" + clusterUser + ":" + c.Password + "@" + address)
+	}
+	p.list("routes", routes)
+	p.close("}")
 }
 
 func (p *printer) account(a account, users []User, secrets Secrets) {

@@ -64,6 +64,20 @@ type Server struct {
 	// acknowledged. Dear, and needed where power loss must lose nothing.
 	SyncAlways bool
 	TLS        *TLS
+	// Cluster joins the server to others. Nil: it is alone.
+	Cluster *Cluster
+}
+
+// Cluster is how a server finds the others that hold the streams with it.
+type Cluster struct {
+	// Name is the same for all of them; the servers' names differ.
+	Name string
+	// Listen is HOST:PORT for the others.
+	Listen string
+	// Routes are HOST:PORT of all of them.
+	Routes []string
+	// Password is what they know each other by: letters and digits.
+	Password string
 }
 
 // TLS names the files of the server's certificate.
@@ -132,8 +146,25 @@ func (s Server) validate() error {
 	if i := slices.IndexFunc(texts, unprintable); i >= 0 {
 		return invalid("server", "holds %q, which has a control character", texts[i])
 	}
+	if s.Cluster != nil {
+		if err := s.Cluster.validate(); err != nil {
+			return err
+		}
+	}
 	if s.MaxPayload <= 0 {
 		return invalid("server.maxPayload", "is %d, want bytes, for instance %d", s.MaxPayload, DefaultMaxPayload)
+	}
+	return nil
+}
+
+func (c *Cluster) validate() error {
+	for field, value := range map[string]string{"name": c.Name, "listen": c.Listen, "password": c.Password} {
+		if value == "" || unprintable(value) || strings.Contains(value, " ") {
+			return invalid("server.cluster."+field, "is %q, want a word", value)
+		}
+	}
+	if len(c.Routes) == 0 || slices.ContainsFunc(c.Routes, unprintable) {
+		return invalid("server.cluster.routes", "are %q, want HOST:PORT of every server", c.Routes)
 	}
 	return nil
 }

@@ -60,19 +60,24 @@ func variableRune(r rune) rune {
 	return '_'
 }
 
-// URL returns server, such as nats://127.0.0.1:4222, with the credentials of
-// a user. It returns an error for a user that has no password.
-func (p Passwords) URL(server, user string) (string, error) {
+// URL returns servers, such as nats://127.0.0.1:4222 or several separated by
+// commas, with the credentials of a user. It returns an error for a user that
+// has no password.
+func (p Passwords) URL(servers, user string) (string, error) {
 	password, ok := p[user]
 	if !ok {
 		return "", fmt.Errorf("user %s has no password in this layout", user)
 	}
-	u, err := url.Parse(server)
-	if err != nil {
-		return "", fmt.Errorf("server %q: %w", server, err)
+	var urls []string
+	for server := range strings.SplitSeq(servers, ",") {
+		u, err := url.Parse(server)
+		if err != nil {
+			return "", fmt.Errorf("server %q: %w", server, err)
+		}
+		u.User = url.UserPassword(user, password)
+		urls = append(urls, u.String())
 	}
-	u.User = url.UserPassword(user, password)
-	return u.String(), nil
+	return strings.Join(urls, ","), nil
 }
 
 // Write writes for each user the file DIR/USER.url, which holds its URL and

@@ -2,7 +2,6 @@ package stack
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"net"
 	"net/url"
@@ -29,32 +28,19 @@ func (s *Stack) startNATS(ctx context.Context) error {
 		s.natsURL = func(string) (string, error) { return s.options.NATS, nil }
 		return s.createStreams(ctx, "")
 	}
-	address, err := freeAddress(ctx)
+	servers, err := s.newServers(ctx)
 	if err != nil {
 		return err
 	}
-	grants := access.Layout{Server: access.DefaultServer(address, s.files.natsStore()), Services: access.Services()}
-	for i := range s.options.spokes() {
-		grants.Spokes = append(grants.Spokes, access.Grant{Cluster: clusterName(i + 1), Sources: []string{spokeSource}})
+	for _, server := range servers {
+		if err := s.start(s.self(server.process, nil, "nats", "--config", server.config)); err != nil {
+			return err
+		}
 	}
-	passwords, secrets, err := access.Issue(grants, rand.Text)
-	if err != nil {
-		return err
-	}
-	config, err := access.Config(grants, secrets)
-	if err != nil {
-		return err
-	}
-	if err := writePrivate(s.files.natsConfig(), config); err != nil {
-		return err
-	}
-	s.natsAddress = "nats://" + address
-	s.natsURL = func(user string) (string, error) { return passwords.URL(s.natsAddress, user) }
-	if err := s.start(s.self(ProcessNATS, nil, "nats", "--config", s.files.natsConfig())); err != nil {
-		return err
-	}
-	if err := waitForListener(ctx, address); err != nil {
-		return err
+	for _, server := range servers {
+		if err := waitForListener(ctx, server.address); err != nil {
+			return err
+		}
 	}
 	if err := s.createStreams(ctx, access.InboxPrefix(access.Admin)); err != nil {
 		return err
@@ -70,7 +56,7 @@ func (s *Stack) createStreams(ctx context.Context, inbox string) error {
 		return err
 	}
 	defer bus.Close()
-	return bus.EnsureStreams(ctx, events.Streams())
+	return s.onceElected(ctx, func() error { return bus.EnsureStreams(ctx, events.Streams()) })
 }
 
 // createMirrors creates what outside readers read.
@@ -80,7 +66,7 @@ func (s *Stack) createMirrors(ctx context.Context) error {
 		return err
 	}
 	defer bus.Close()
-	return bus.EnsureMirrors(ctx, access.Mirrors())
+	return s.onceElected(ctx, func() error { return bus.EnsureMirrors(ctx, access.Mirrors()) })
 }
 
 func (s *Stack) connect(ctx context.Context, user, inbox string) (*jetstream.Bus, error) {
@@ -90,7 +76,7 @@ func (s *Stack) connect(ctx context.Context, user, inbox string) (*jetstream.Bus
 	}
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
-	return jetstream.Connect(ctx, jetstream.Options{URL: url, Name: "stack", InboxPrefix: inbox, Log: s.options.Log})
+	return jetstream.Connect(ctx, jetstream.Options{URL: url, Name: "stack", InboxPrefix: inbox, Log: s.options.Log, Replicas: max(1, s.options.Servers)})
 }
 
 // natsEnv is how a process learns its way to the bus: by the environment,

@@ -33,6 +33,13 @@ type Options struct {
 	Hub string
 	// NATS is Embedded or a URL.
 	NATS string
+	// Servers is how many NATS servers the embedded NATS is: 1, or 3 to 5 that
+	// each hold every stream. 0 means 1.
+	Servers int
+	// Replicas is how many of each hub service run. 0 means 1.
+	Replicas int
+	// Detours lead some connections another way.
+	Detours Detours
 	// OCM runs OCM's own placement controller beside ours.
 	OCM bool
 	// Interval is how often a spoke's collector scrapes.
@@ -69,6 +76,10 @@ func (o Options) Validate() error {
 		return fmt.Errorf("--data is empty")
 	case o.Interval < 10*time.Millisecond:
 		return fmt.Errorf("--interval is %s, want at least 10ms", o.Interval)
+	case o.Servers < 0 || o.Servers == 2 || o.Servers > 5:
+		return fmt.Errorf("%d NATS servers, want 1, or 3 to 5", o.Servers)
+	case o.Replicas < 0 || o.Replicas > 5:
+		return fmt.Errorf("%d replicas, want 1 to 5", o.Replicas)
 	case o.OCM && o.Hub == None:
 		return fmt.Errorf("--ocm needs a hub, but --hub is none")
 	case o.NATS == "" || o.Hub == "":

@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	"k8s.io/client-go/kubernetes"
@@ -77,28 +79,31 @@ func (s *Stack) startEmbeddedHub(ctx context.Context) error {
 	if err := writePrivate(s.hub.bridge, string(bridge.Kubeconfig)); err != nil {
 		return err
 	}
+	if detour := s.options.Detours.Hub; detour != nil {
+		if s.hub.bridge, err = detour(s.hub.bridge); err != nil {
+			return err
+		}
+	}
 	return GrantBridge(ctx, h.Admin(), bridgeUser)
 }
 
 // startServices runs the hub services and waits until each is ready.
 func (s *Stack) startServices(ctx context.Context) error {
-	services := map[string][]string{
-		access.Scorer:          nil,
-		access.PlacementWriter: nil,
-	}
+	services := []string{access.Scorer, access.PlacementWriter}
 	if s.options.Hub != None {
-		services[access.HubBridge] = []string{"--kubeconfig", s.hub.bridge}
+		services = append(services, access.HubBridge)
 	}
-	for _, name := range access.Services() {
-		args, wanted := services[name]
-		if !wanted {
-			continue
-		}
-		if err := s.startService(ctx, name, args); err != nil {
-			return err
+	var names []string
+	for _, service := range services {
+		for i := range max(1, s.options.Replicas) {
+			name := replicaName(service, i+1)
+			if err := s.startService(ctx, service, name); err != nil {
+				return err
+			}
+			names = append(names, name)
 		}
 	}
-	for name := range services {
+	for _, name := range names {
 		if err := s.Ready(ctx, name); err != nil {
 			return err
 		}
@@ -106,8 +111,17 @@ func (s *Stack) startServices(ctx context.Context) error {
 	return nil
 }
 
-func (s *Stack) startService(ctx context.Context, name string, args []string) error {
-	env, err := s.natsEnv(name, name)
+// replicaName is the process name of replica i, from 1, of a service: the
+// first bears the service's name.
+func replicaName(service string, i int) string {
+	if i == 1 {
+		return service
+	}
+	return service + "-" + strconv.Itoa(i)
+}
+
+func (s *Stack) startService(ctx context.Context, service, name string) error {
+	env, err := s.natsEnv(service, service)
 	if err != nil {
 		return err
 	}
@@ -115,8 +129,15 @@ func (s *Stack) startService(ctx context.Context, name string, args []string) er
 	if err != nil {
 		return err
 	}
+	args := []string{service, "--listen", address}
+	if service == access.HubBridge {
+		args = append(args, "--kubeconfig", s.hub.bridge)
+		if s.options.Replicas > 1 {
+			args = append(args, "--identity", name)
+		}
+	}
 	s.health[name] = "http://" + address
-	return s.start(s.self(name, env, append([]string{name, "--listen", address}, args...)...))
+	return s.start(s.self(name, env, args...))
 }
 
 // startSpokes runs each cluster's workload and its collector.
@@ -144,6 +165,11 @@ func (s *Stack) startSpoke(ctx context.Context, cluster string) error {
 	env, err := s.natsEnv(access.SpokeUser(cluster), cluster)
 	if err != nil {
 		return err
+	}
+	if detour := s.options.Detours.Spoke; detour != nil {
+		for i := range env {
+			env[i] = strings.Replace(env[i], s.natsHost(), detour(cluster, s.natsHost()), 1)
+		}
 	}
 	return s.start(s.self("collector-"+cluster, env, "collector",
 		"--cluster", cluster, "--source", spokeSource, "--target", "http://"+address+"/metrics",

@@ -29,6 +29,9 @@ type Rule struct {
 	Placement string // NAMESPACE/NAME
 	Select    int
 	Clusters  []string
+	// ValidFor is for how long a score holds after its metric, 0 for longer
+	// than anybody looks.
+	ValidFor time.Duration
 }
 
 // State is what the rule's objects on the hub say.
@@ -72,13 +75,9 @@ func (r Rule) FromMetrics(log Log) (State, error) {
 		if err != nil || parsed.Family != events.FamilyMetric {
 			continue
 		}
-		e, err := events.Decode(m)
-		if err != nil {
-			return State{}, err
-		}
-		var metrics schemas.Metrics
-		if err := schemas.Unmarshal(e.Data(), &metrics); err != nil {
-			return State{}, err
+		metrics, readable := metricsOf(m, parsed)
+		if !readable {
+			continue // it is buried, and counts for nothing
 		}
 		for _, s := range metrics.Samples {
 			if s.Name == r.Metric {
@@ -96,12 +95,30 @@ func (r Rule) FromMetrics(log Log) (State, error) {
 	return state, nil
 }
 
+// metricsOf is the snapshot in m, if it is one of its subject's own.
+func metricsOf(m events.Message, s events.Subject) (*schemas.Metrics, bool) {
+	e, err := events.Decode(m)
+	if err != nil || e.Source() != events.ClusterSource(s.Cluster, s.Name) {
+		return nil, false
+	}
+	payload, err := schemas.Decode(e.Type(), e.Data())
+	metrics, isMetrics := payload.(*schemas.Metrics)
+	return metrics, err == nil && isMetrics
+}
+
 func (r Rule) score(value float64) int32 {
 	share := (value - r.Low) / (r.High - r.Low) * 100
 	return int32(math.Round(min(max(share, 0), 100)))
 }
 
 func (r Rule) best(scores map[string]int32) []string {
+	selected := r.ranked(scores)
+	slices.Sort(selected)
+	return selected
+}
+
+// ranked are the selected clusters in rank order.
+func (r Rule) ranked(scores map[string]int32) []string {
 	ranked := slices.DeleteFunc(slices.Clone(r.Clusters), func(c string) bool {
 		_, scored := scores[c]
 		return !scored
@@ -112,9 +129,7 @@ func (r Rule) best(scores map[string]int32) []string {
 		}
 		return strings.Compare(a, b)
 	})
-	selected := ranked[:min(r.Select, len(ranked))]
-	slices.Sort(selected)
-	return selected
+	return ranked[:min(r.Select, len(ranked))]
 }
 
 // FromDecisions folds the scores and decisions of the log into what the hub
@@ -125,6 +140,9 @@ func (r Rule) FromDecisions(log Log, now time.Time) (State, error) {
 		parsed, err := events.ParseSubject(subject)
 		if err != nil {
 			return State{}, err
+		}
+		if parsed.Family != events.FamilyScore && parsed.Family != events.FamilyDecision {
+			continue
 		}
 		e, err := events.Decode(m)
 		if err != nil {
@@ -175,4 +193,25 @@ func Diff(got, want State) string {
 		}
 	}
 	return strings.Join(lines, "; ")
+}
+
+// Differs says in words how got differs from what follows from the metrics
+// of the log and from its last scores and decisions; "" if it does not.
+func (r Rule) Differs(got State, log Log, now time.Time) string {
+	fromMetrics, err := r.FromMetrics(log)
+	if err != nil {
+		return err.Error()
+	}
+	fromDecisions, err := r.FromDecisions(log, now)
+	if err != nil {
+		return err.Error()
+	}
+	var lines []string
+	if diff := Diff(got, fromMetrics); diff != "" {
+		lines = append(lines, "differs from the fold of the metrics: "+diff)
+	}
+	if diff := Diff(got, fromDecisions); diff != "" {
+		lines = append(lines, "differs from the last scores and decisions: "+diff)
+	}
+	return strings.Join(lines, "\n")
 }

@@ -75,7 +75,7 @@ func sample(name string, value float64) *schemas.Metrics {
 
 func add(t *testing.T, log Log, subject, eventType string, p schemas.Payload) {
 	t.Helper()
-	e, err := events.New(eventType, "/test", p)
+	e, err := events.New(eventType, source(subject), p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,4 +87,12 @@ func add(t *testing.T, log Log, subject, eventType string, p schemas.Payload) {
 		t.Fatalf("data of %s is not JSON", subject)
 	}
 	log[subject] = events.Message{Subject: subject, Sequence: 1, ReceivedAt: time.Now(), Header: h, Data: data}
+}
+
+// source is whom an event under subject has to come from.
+func source(subject string) string {
+	if s, err := events.ParseSubject(subject); err == nil && s.Family == events.FamilyMetric {
+		return events.ClusterSource(s.Cluster, s.Name)
+	}
+	return "/test"
 }
