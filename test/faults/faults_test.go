@@ -1,0 +1,102 @@
+package faults
+
+import (
+	"math/rand/v2"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/spokewire/spokewire/internal/stack"
+)
+
+// stage is a world and what can be played in it.
+type stage struct {
+	name      string
+	change    func(*stack.Options)
+	scenarios []scenario
+}
+
+func stages() []stage {
+	return []stage{
+		{
+			name:      "replicas",
+			change:    func(o *stack.Options) { o.Replicas = 2 },
+			scenarios: []scenario{calm(), twice(), killServices(), killNATS(), stopNATS(), restoreNATS(), truncateNATS(), killAPIServer(), killEtcd(), apiGone(), apiSlow(), apiRefuses(), cutSpoke(), fullOutbox(), fullNATS(), stealLease(), deleteLease(), pauseLeader()},
+		},
+		{
+			name:      "cluster",
+			change:    func(o *stack.Options) { o.Servers, o.Interval = 3, time.Second },
+			scenarios: []scenario{loseFollower(), loseLeader()},
+		},
+	}
+}
+
+// TestFaults plays each scenario once, in its short form. With MINUTES it
+// plays random ones, in their long form, until the time is up. SEED repeats a
+// run; SCENARIO names the only one to play.
+func TestFaults(t *testing.T) {
+	t.Logf("SEED=%d repeats this run", played.seed)
+	if played.long() {
+		playRandom(t, time.Now().Add(played.minutes))
+		return
+	}
+	for _, st := range stages() {
+		st.play(t, func(w *world, t *testing.T) {
+			for _, s := range st.scenarios {
+				playOne(t, w, s, played.seed)
+			}
+		})
+	}
+}
+
+// roundsInOneWorld is how many scenarios are played before all is started
+// anew.
+const roundsInOneWorld = 12
+
+// playRandom plays rounds until the deadline, each with a seed of its own.
+func playRandom(t *testing.T, deadline time.Time) {
+	random := rand.New(rand.NewPCG(played.seed, 0))
+	for time.Now().Before(deadline) {
+		all := stages()
+		st := all[0]
+		if random.IntN(4) == 0 {
+			st = all[1]
+		}
+		st.play(t, func(w *world, t *testing.T) {
+			for n := 0; n < roundsInOneWorld && time.Now().Before(deadline) && !t.Failed(); n++ {
+				playOne(t, w, st.scenarios[random.IntN(len(st.scenarios))], random.Uint64())
+			}
+		})
+	}
+}
+
+// play runs the stage's world for as long as do takes.
+func (st stage) play(t *testing.T, do func(*world, *testing.T)) {
+	t.Run(st.name, func(t *testing.T) {
+		if only := os.Getenv("SCENARIO"); only != "" {
+			st.scenarios = onlyOne(st.scenarios, only)
+		}
+		do(startWorld(t, st.change), t)
+	})
+}
+
+func onlyOne(all []scenario, name string) []scenario {
+	for _, s := range all {
+		if s.name == name {
+			return []scenario{s}
+		}
+	}
+	return nil
+}
+
+func playOne(t *testing.T, w *world, s scenario, seed uint64) {
+	if only := os.Getenv("SCENARIO"); only != "" && only != s.name {
+		return
+	}
+	ok := t.Run(s.name, func(t *testing.T) { play(t, w, s, seed, played.long()) })
+	played.rounds++
+	if !ok {
+		played.violations++
+		t.Logf("SEED=%d SCENARIO=%s repeats this round", seed, s.name)
+	}
+}

@@ -1,0 +1,72 @@
+package faults
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// killAPIServer kills the hub's API server and starts it again.
+func killAPIServer() scenario {
+	return scenario{name: "kill-api-server", bound: 20 * time.Second, strike: func(t *testing.T, r *round) { r.replace(t, apiServer) }}
+}
+
+// killEtcd kills what is under the API server.
+func killEtcd() scenario {
+	return scenario{name: "kill-etcd", bound: 30 * time.Second, strike: func(t *testing.T, r *round) { r.replace(t, etcd) }}
+}
+
+func (r *round) replace(t *testing.T, name string) {
+	t.Helper()
+	must(t, r.plane.kill(name))
+	wait(t, r.pick(5*time.Second, 500*time.Millisecond))
+	must(t, r.plane.revive(name))
+	left := eventually(t.Context(), time.Minute, func() string {
+		_, err := r.state(t.Context())
+		if err != nil {
+			return err.Error()
+		}
+		return ""
+	})
+	if left != "" {
+		t.Fatalf("the hub does not come back: %s", left)
+	}
+}
+
+// apiGone lets the bridge reach no API server.
+func apiGone() scenario {
+	return scenario{name: "api-gone", bound: 15 * time.Second, strike: func(t *testing.T, r *round) {
+		r.api.gone()
+		defer r.api.well()
+		wait(t, r.pick(30*time.Second, 5*time.Second))
+	}}
+}
+
+// apiSlow lets each of the bridge's calls take two seconds.
+func apiSlow() scenario {
+	return scenario{name: "api-slow", bound: 15 * time.Second, strike: func(t *testing.T, r *round) {
+		r.api.slow(2 * time.Second)
+		defer r.api.well()
+		wait(t, r.pick(30*time.Second, 6*time.Second))
+	}}
+}
+
+// apiRefuses answers the bridge's writes with errors.
+func apiRefuses() scenario {
+	return scenario{name: "api-refuses", bound: 15 * time.Second, strike: func(t *testing.T, r *round) {
+		defer r.api.well()
+		for _, answer := range []struct {
+			code   int32
+			reason metav1.StatusReason
+		}{
+			{http.StatusConflict, metav1.StatusReasonConflict},
+			{http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests},
+			{http.StatusInternalServerError, metav1.StatusReasonInternalError},
+		} {
+			r.api.refuse(answer.code, answer.reason)
+			wait(t, r.pick(10*time.Second, 1500*time.Millisecond))
+		}
+	}}
+}

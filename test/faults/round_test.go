@@ -1,0 +1,202 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/spokewire/spokewire/pkg/events"
+	"github.com/spokewire/spokewire/test/e2e/fold"
+)
+
+// scenario is one way to break things.
+type scenario struct {
+	name string
+	// bound is how soon, after the fault has ended and the last metric was
+	// published, the hub must be what the log says.
+	bound time.Duration
+	// again has every event published twice.
+	again bool
+	// strike breaks something and mends it again.
+	strike func(t *testing.T, r *round)
+}
+
+// round is one scenario being played.
+type round struct {
+	*world
+	scenario
+	random  *rand.Rand
+	long    bool
+	started time.Time
+	traffic *traffic
+
+	// lost is a span in which what was acknowledged may have been lost with
+	// the tail of a store; none where lost.to is zero.
+	lost struct{ from, to time.Time }
+}
+
+// pick is a duration for the long version and one for the short one.
+func (r *round) pick(long, short time.Duration) time.Duration {
+	if r.long {
+		return long
+	}
+	return short
+}
+
+// moment is a random duration below limit.
+func (r *round) moment(limit time.Duration) time.Duration {
+	return time.Duration(r.random.Int64N(int64(limit)))
+}
+
+// play plays a scenario and checks what must hold.
+func play(t *testing.T, w *world, s scenario, seed uint64, long bool) {
+	h := fnv.New64a()
+	fmt.Fprint(h, s.name)
+	r := &round{world: w, scenario: s, random: rand.New(rand.NewPCG(seed, h.Sum64())), long: long, started: time.Now()}
+	prefix := fmt.Sprintf("r%x-", r.started.UnixMicro())
+	r.traffic = &traffic{bus: w.bus, seed: seed, prefix: prefix, again: s.again, pauses: true}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r.traffic.start(t.Context())
+	in := intrude(ctx, t, w, prefix)
+	wait(t, 200*time.Millisecond+r.moment(500*time.Millisecond))
+	s.strike(t, r)
+	struck := time.Since(r.started)
+	wait(t, 300*time.Millisecond)
+	r.traffic.stop()
+	cancel()
+	<-in.done
+	r.traffic.enough(t)
+	quiet := time.Now()
+	r.converges(t)
+	settled := time.Since(quiet)
+	made := r.check(t, in.ids)
+	t.Logf("struck for %s, hub equals the log after %s, %d events acknowledged, %d bad, %d decisions and scores made again, round took %s",
+		struck.Round(time.Millisecond), settled.Round(time.Millisecond), len(r.traffic.acked), len(r.traffic.bad), made, time.Since(r.started).Round(time.Millisecond))
+}
+
+// converges checks invariants 1 and 2: the hub becomes what the log says,
+// within the bound.
+func (r *round) converges(t *testing.T) {
+	t.Helper()
+	differs := ""
+	check := func() string {
+		differs = r.differs(t.Context())
+		return differs
+	}
+	if left := eventually(t.Context(), r.bound, check); left != "" {
+		t.Errorf("invariant 2: not within %s: %s", r.bound, left)
+		if left := eventually(t.Context(), time.Minute, check); left != "" {
+			t.Errorf("invariant 1: nor within a minute: %s", left)
+		}
+	}
+}
+
+// differs compares the hub with both folds of the log.
+func (r *round) differs(ctx context.Context) string {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	log, err := fold.Read(ctx, r.bus, events.StreamMetrics, events.StreamScores, events.StreamDecisions)
+	if err != nil {
+		return err.Error()
+	}
+	got, err := r.state(ctx)
+	if err != nil {
+		return err.Error()
+	}
+	return load.Differs(got, log, time.Now())
+}
+
+// check checks the other invariants, and returns how many scores and
+// decisions it could make again.
+func (r *round) check(t *testing.T, forged map[string]bool) int {
+	t.Helper()
+	since := r.started
+	if !r.lost.to.IsZero() {
+		since = r.lost.to // what was decided before may rest on what is gone
+	}
+	var made int
+	var found []fold.Violation
+	unfinished := eventually(t.Context(), 10*time.Second, func() string {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		evidence, err := r.gather(ctx)
+		if err != nil {
+			return err.Error()
+		}
+		if found = fold.Buried(evidence.Since(r.started), r.traffic.bad); len(found) > 0 {
+			return found[0].String() // dead letters may still be on their way
+		}
+		made, found = r.judge(evidence, since, forged)
+		return ""
+	})
+	if unfinished != "" {
+		t.Error(unfinished)
+	}
+	for _, v := range found {
+		t.Error(v)
+	}
+	if made == 0 {
+		t.Error("no score and no decision could be made again: the check means nothing")
+	}
+	r.memory(t)
+	return made
+}
+
+// gather reads what is judged. Of what spokes publish, the round's own
+// events are enough.
+func (r *round) gather(ctx context.Context) (fold.Evidence, error) {
+	evidence, err := fold.Gather(ctx, r.bus, time.Time{}, events.StreamScores, events.StreamDecisions, events.StreamReceipts)
+	if err != nil {
+		return nil, err
+	}
+	recent, err := fold.Gather(ctx, r.bus, r.started, events.StreamMetrics, events.StreamBackfill, events.StreamDead, events.StreamHub, events.StreamConfig)
+	if err != nil {
+		return nil, err
+	}
+	for stream, messages := range recent {
+		evidence[stream] = messages
+	}
+	return evidence, nil
+}
+
+func (r *round) judge(evidence fold.Evidence, since time.Time, forged map[string]bool) (made int, found []fold.Violation) {
+	mayMiss := func(a fold.Acked) bool { return a.At.After(r.lost.from) && a.At.Before(r.lost.to) }
+	var audits []fold.Acked
+	for _, a := range r.traffic.acked {
+		if s, err := events.ParseSubject(a.Subject); err == nil && s.Name != load.Metric && s.Name != brief.Metric {
+			audits = append(audits, a)
+		}
+	}
+	found = append(found, fold.Lost(evidence, audits, mayMiss)...)
+	found = append(found, fold.Gaps(evidence)...)
+	for _, rule := range []fold.Rule{load, brief} {
+		n, violations := rule.Replays(evidence, since)
+		made, found = made+n, append(found, violations...)
+		n, violations = rule.Scores(evidence, since)
+		made, found = made+n, append(found, violations...)
+		found = append(found, rule.Linear(evidence, since)...)
+	}
+	if r.lost.to.IsZero() {
+		found = append(found, fold.Ordered(evidence)...)
+	}
+	found = append(found, fold.Forged(evidence, forged)...)
+	found = append(found, fold.Sizes(evidence)...)
+	return made, found
+}
+
+// maxMemory is what a process may have in memory at three clusters, a long
+// run included; invariant 7 at 10,000 clusters is measured by the benchmarks.
+const maxMemory = 256 << 20 * raceFactor
+
+func (r *round) memory(t *testing.T) {
+	t.Helper()
+	for _, name := range r.stack.Processes() {
+		if peak := peakMemory(r.stack.PID(name)); peak > maxMemory {
+			t.Errorf("invariant 7: %s has had %d MiB in memory, at most %d are allowed", name, peak>>20, int64(maxMemory)>>20)
+		}
+	}
+}

@@ -1,0 +1,45 @@
+package faults
+
+import (
+	"testing"
+	"time"
+
+	"github.com/spokewire/spokewire/pkg/events"
+	"github.com/spokewire/spokewire/test/e2e/fold"
+)
+
+// cutSpoke cuts a spoke's collector off from NATS. When it is back, what is
+// current comes first, and what waited follows in full.
+func cutSpoke() scenario {
+	return scenario{name: "cut-spoke", bound: 5 * time.Second, strike: func(t *testing.T, r *round) {
+		cluster := load.Clusters[r.random.IntN(len(load.Clusters))]
+		link := r.links[cluster]
+		cut := time.Now()
+		link.Cut()
+		wait(t, r.pick(3*time.Minute, 8*time.Second))
+		link.Restore()
+		back := time.Now()
+		r.backfilled(t, cluster, cut, back)
+	}}
+}
+
+// backfilled waits until the snapshots of the time in between are there.
+func (r *round) backfilled(t *testing.T, cluster string, cut, back time.Time) {
+	t.Helper()
+	within := 20*time.Second + back.Sub(cut)/5
+	left := eventually(t.Context(), within, func() string {
+		evidence, err := fold.Gather(t.Context(), r.bus, back, events.StreamMetrics, events.StreamBackfill)
+		switch {
+		case err != nil:
+			return err.Error()
+		case !fold.NewestFirst(evidence, cluster, workload):
+			return "the newest snapshot of " + cluster + " did not come first"
+		case len(fold.Gaps(evidence)) > 0:
+			return fold.Gaps(evidence)[0].String()
+		}
+		return fold.Backlog(evidence, cluster, workload, cut.Add(time.Second), back.Add(-time.Second))
+	})
+	if left != "" {
+		t.Errorf("invariant 1: not within %s: %s", within, left)
+	}
+}

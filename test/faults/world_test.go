@@ -1,0 +1,267 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+	clusterclient "open-cluster-management.io/api/client/cluster/clientset/versioned"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/spokewire/spokewire/internal/access"
+	"github.com/spokewire/spokewire/internal/hub/hubtest"
+	"github.com/spokewire/spokewire/internal/manifest"
+	"github.com/spokewire/spokewire/internal/stack"
+	"github.com/spokewire/spokewire/pkg/events"
+	"github.com/spokewire/spokewire/pkg/events/eventstest"
+	"github.com/spokewire/spokewire/pkg/events/jetstream"
+	"github.com/spokewire/spokewire/test/e2e/fold"
+)
+
+// load is what every scenario looks at: two of three clusters by one score.
+var load = fold.Rule{
+	Scorer: "load", Metric: "load_free", Low: 0, High: 1000,
+	Placement: "default/load", Select: 2, Clusters: []string{"spoke-1", "spoke-2", "spoke-3"}, ValidFor: 30 * time.Minute,
+}
+
+// brief is the same with scores that hold for two seconds, and a Placement
+// that drops a cluster at once whose score has expired.
+var brief = fold.Rule{
+	Scorer: "brief", Metric: "brief_free", Low: 0, High: 1000,
+	Placement: "default/brief", Select: 2, Clusters: load.Clusters, ValidFor: 2 * time.Second,
+}
+
+const manifests = `
+apiVersion: spokewire.dev/v1alpha1
+kind: Scorer
+metadata: {name: load}
+spec: {cel: 'linear(metric("load_free"), 0, 1000)', validFor: 30m}
+---
+apiVersion: spokewire.dev/v1alpha1
+kind: Scorer
+metadata: {name: brief}
+spec: {cel: 'linear(metric("brief_free"), 0, 1000)', validFor: 2s}
+---
+apiVersion: cluster.open-cluster-management.io/v1beta1
+kind: Placement
+metadata:
+  name: load
+  namespace: default
+  annotations: {cluster.open-cluster-management.io/experimental-scheduling-disable: "true"}
+spec:
+  numberOfClusters: 2
+  prioritizerPolicy:
+    mode: Exact
+    configurations: [{scoreCoordinate: {type: AddOn, addOn: {resourceName: load, scoreName: load}}}]
+---
+apiVersion: cluster.open-cluster-management.io/v1beta1
+kind: Placement
+metadata:
+  name: brief
+  namespace: default
+  annotations:
+    cluster.open-cluster-management.io/experimental-scheduling-disable: "true"
+    spokewire.dev/stale-policy: exclude
+spec:
+  numberOfClusters: 2
+  prioritizerPolicy:
+    mode: Exact
+    configurations: [{scoreCoordinate: {type: AddOn, addOn: {resourceName: brief, scoreName: brief}}}]
+`
+
+// workload is the source that the stack's collectors publish.
+const workload = "workload"
+
+// world is a running stack and all that can be done to it.
+type world struct {
+	stack *stack.Stack
+	bus   *jetstream.Bus // as operator
+	ocm   clusterclient.Interface
+	core  kubernetes.Interface
+	api   *apiProxy
+	links map[string]*eventstest.Link
+	plane *controlPlane
+}
+
+// startWorld runs a stack until the test ends. Its logs are printed if the
+// test fails.
+func startWorld(t *testing.T, change func(*stack.Options)) *world {
+	t.Helper()
+	executable, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{links: map[string]*eventstest.Link{}}
+	o := stack.DefaultOptions()
+	o.Executable, o.BinDir, o.DataDir = executable, hubtest.BinDir(), t.TempDir()
+	o.Spokes, o.Interval = len(load.Clusters), 200*time.Millisecond
+	o.Log = slog.New(slog.DiscardHandler)
+	o.Progress = func(string) {}
+	o.Detours.Hub = func(kubeconfig string) (string, error) {
+		w.api = startAPIProxy(t, kubeconfig)
+		return w.api.kubeconfig, nil
+	}
+	o.Detours.Spoke = func(cluster, address string) string {
+		w.links[cluster] = eventstest.NewLink(t, address)
+		return strings.TrimPrefix(w.links[cluster].URL(), "nats://")
+	}
+	change(&o)
+	smallDisk(t, filepath.Join(o.DataDir, "nats", "store"), "512m")
+	for _, cluster := range load.Clusters {
+		smallDisk(t, filepath.Join(o.DataDir, "outbox", cluster), "16m")
+	}
+	if w.stack, err = stack.Up(t.Context(), o); err != nil {
+		printLogs(t, o.DataDir)
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := w.stack.Stop(); err != nil {
+			t.Error(err)
+		}
+		if t.Failed() {
+			printLogs(t, o.DataDir)
+		}
+	})
+	w.plane = findControlPlane(t, o.DataDir)
+	w.connect(t)
+	w.apply(t)
+	return w
+}
+
+func (w *world) connect(t *testing.T) {
+	t.Helper()
+	url, err := w.stack.OperatorURL()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.bus, err = jetstream.Connect(t.Context(), jetstream.Options{URL: url, Name: "faults"}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.bus.Close)
+	config, err := clientcmd.BuildConfigFromFlags("", w.stack.Kubeconfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.QPS, config.Burst, config.Timeout = 1000, 2000, 5*time.Second
+	w.ocm, w.core = clusterclient.NewForConfigOrDie(config), kubernetes.NewForConfigOrDie(config)
+}
+
+// apply asks for the rules' Scorers and Placements over the bus, and waits
+// until the hub has the Placements.
+func (w *world) apply(t *testing.T) {
+	t.Helper()
+	objects, err := manifest.Parse([]byte(manifests))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range objects {
+		e, err := events.New(o.Kind.EventType, events.ServiceSource("faults"), o.Payload)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.bus.Publish(t.Context(), o.Kind.Subject(o.Namespace, o.Name), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	left := eventually(t.Context(), time.Minute, func() string {
+		list, err := w.ocm.ClusterV1beta1().Placements("default").List(t.Context(), metav1.ListOptions{})
+		if err != nil || len(list.Items) < 2 {
+			return fmt.Sprintf("the hub has not got both Placements (%v)", err)
+		}
+		return ""
+	})
+	if left != "" {
+		t.Fatal(left)
+	}
+}
+
+// state reads what the load rule's objects on the hub say.
+func (w *world) state(ctx context.Context) (fold.State, error) {
+	state := fold.State{Scores: map[string]int32{}}
+	scores, err := w.ocm.ClusterV1alpha1().AddOnPlacementScores("").List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return state, err
+	}
+	for _, s := range scores.Items {
+		for _, item := range s.Status.Scores {
+			if s.Name == load.Scorer {
+				state.Scores[s.Namespace] = item.Value
+			}
+		}
+	}
+	namespace, name, _ := strings.Cut(load.Placement, "/")
+	pages, err := w.ocm.ClusterV1beta1().PlacementDecisions(namespace).List(ctx, metav1.ListOptions{LabelSelector: clusterv1beta1.PlacementLabel + "=" + name})
+	if err != nil {
+		return state, err
+	}
+	for _, page := range pages.Items {
+		for _, c := range page.Status.Decisions {
+			state.Selected = append(state.Selected, c.ClusterName)
+		}
+	}
+	slices.Sort(state.Selected)
+	return state, nil
+}
+
+// services are the processes of the hub services, replicas too.
+func (w *world) services() []string {
+	return slices.DeleteFunc(w.stack.Processes(), func(name string) bool {
+		return !slices.ContainsFunc(access.Services(), func(service string) bool { return strings.HasPrefix(name, service) })
+	})
+}
+
+// printLogs prints the end of each log of the stack.
+func printLogs(t *testing.T, dataDir string) {
+	files, err := filepath.Glob(filepath.Join(dataDir, "logs", "*.log"))
+	if err != nil {
+		t.Error(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		t.Logf("%s:\n%s", filepath.Base(file), text[max(0, len(text)-6000):])
+	}
+}
+
+// ready waits until every service says that it is.
+func (w *world) ready(t *testing.T) {
+	t.Helper()
+	for _, name := range w.services() {
+		if err := w.stack.Ready(t.Context(), name); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// wait lets real time pass: it spaces faults, no check depends on it.
+func wait(t *testing.T, d time.Duration) {
+	t.Helper()
+	select {
+	case <-time.After(d):
+	case <-t.Context().Done():
+		t.Fatal(t.Context().Err())
+	}
+}
+
+// eventually waits until check returns "". It returns what check said last.
+func eventually(ctx context.Context, within time.Duration, check func() string) string {
+	last := "never looked"
+	for deadline := time.Now().Add(within); time.Now().Before(deadline) && ctx.Err() == nil; time.Sleep(25 * time.Millisecond) {
+		if last = check(); last == "" {
+			return ""
+		}
+	}
+	return last
+}
