@@ -19,13 +19,12 @@ type Loop[T Content] struct {
 	*Burials
 	Publisher[T]
 	Positions
-	// Counts are for tests to look at.
 	Counts *Counts
+	Log    *slog.Logger
 
 	decider Decider[T]
 	spec    Spec
 	bus     Bus
-	log     *slog.Logger
 	clock   *events.Clock
 
 	synced   bool
@@ -48,7 +47,7 @@ func New[T Content](c Config, s Spec, d Decider[T]) (*Loop[T], error) {
 		decider:   d,
 		spec:      s,
 		bus:       c.Bus,
-		log:       c.Log,
+		Log:       c.Log,
 		clock:     events.NewClock(nil),
 	}, nil
 }
@@ -145,7 +144,7 @@ func (l *Loop[T]) Take(ctx context.Context, b events.Batch) {
 	if b.Synced && !l.synced {
 		l.synced = true
 		l.ready.Store(true)
-		l.log.Info("streams are read")
+		l.Log.Info("streams are read")
 		l.begin()
 	}
 }
@@ -156,7 +155,7 @@ func (l *Loop[T]) fold(u events.Update) {
 	switch u.Kind {
 	case events.Behind:
 		if l.synced {
-			l.log.Info("connection lost, deciding waits until the streams are read again")
+			l.Log.Info("connection lost, deciding waits until the streams are read again")
 		}
 		l.synced = false
 		l.ready.Store(false)
@@ -180,14 +179,14 @@ func (l *Loop[T]) observe(u events.Update) {
 	default:
 		if by := l.clock.Follow(at, l.synced || u.Kind == events.Synced); by != 0 {
 			l.Counts.Jumps.Inc()
-			l.log.Error("server time leapt, which is waited out", "by", by, "hold", events.LeapHold)
+			l.Log.Error("server time leapt, which is waited out", "by", by, "hold", events.LeapHold)
 		}
 	}
 }
 
 func (l *Loop[T]) leap() {
 	if by := l.clock.Settle(); by != 0 {
-		l.log.Warn("the leap of server time is taken over", "by", by)
+		l.Log.Warn("the leap of server time is taken over", "by", by)
 		if l.synced {
 			l.begin()
 		}
@@ -218,12 +217,12 @@ func (l *Loop[T]) settle(out Outcome[T]) {
 		}
 	case Refused:
 		l.Counts.Failures.Inc()
-		l.log.Error("event cannot be published", "subject", out.Subject, "error", out.Err)
+		l.Log.Error("event cannot be published", "subject", out.Subject, "error", out.Err)
 	case Outrun:
 		l.Counts.Conflicts.Inc()
 	case Failed:
 		l.Counts.Failures.Inc()
-		l.log.Warn("event was not published, trying again", "subject", out.Subject, "error", out.Err)
+		l.Log.Warn("event was not published, trying again", "subject", out.Subject, "error", out.Err)
 	}
 	l.decider.Settle(&out)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/spokewire/spokewire/internal/decider"
 	"github.com/spokewire/spokewire/internal/placement"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/schemas"
@@ -27,28 +28,11 @@ func (w *Writer) outdated(d *desk) bool {
 	for _, resource := range d.object.Resources() {
 		newer = newer || scores < w.seen.scores[resource] || hub < w.seen.addOns[resource]
 	}
-	now := w.clock.Now()
+	now := w.Now()
 	for _, timer := range d.decision.Timers {
 		newer = newer || !timer.After(now)
 	}
 	return newer
-}
-
-// decideQueued decides those in line, as many as may be in flight.
-func (w *Writer) decideQueued(ctx context.Context) {
-	if !w.synced {
-		return
-	}
-	for len(w.queue) > 0 && w.inFlight < w.maxInFlight {
-		d := w.queue[0]
-		w.queue[0] = nil
-		w.queue = w.queue[1:]
-		d.queued = false
-		if d.inFlight {
-			continue // settle puts it in line again
-		}
-		w.decide(ctx, d)
-	}
 }
 
 func (w *Writer) decide(ctx context.Context, d *desk) {
@@ -56,11 +40,12 @@ func (w *Writer) decide(ctx context.Context, d *desk) {
 	d.due, d.reporting = false, false
 	switch {
 	case d.mourns():
-		w.start(ctx, d, job{deleted: &schemas.Deleted{
+		w.start(ctx, &deciding{desk: d, deleted: &schemas.Deleted{
 			Namespace: d.key.Namespace, Name: d.key.Name, UID: d.decision.Placement.UID, Reason: "the Placement was deleted",
-		}})
-	case d.direct() && due && w.behind(d):
-		d.wake = w.clock.Now().Add(time.Second)
+		}}, nil, time.Time{})
+	case d.direct() && due && w.wait(d):
+		d.due, d.reporting = true, reporting
+		w.line.Hold(d)
 	case d.direct():
 		w.rank(ctx, d, due, reporting)
 	default:
@@ -69,46 +54,45 @@ func (w *Writer) decide(ctx context.Context, d *desk) {
 	}
 }
 
-// behind reports whether this replica has yet to see what the prior decision
+// wait reports whether this replica has yet to see what the prior decision
 // had seen.
-func (w *Writer) behind(d *desk) bool {
-	if d.decision == nil {
-		return false
+func (w *Writer) wait(d *desk) bool {
+	covered, now := true, w.Now()
+	if d.decision != nil {
+		basis := d.decision.Basis
+		covered = w.Covers(events.StreamHub, basis[events.StreamHub]) && w.Covers(events.StreamScores, basis[events.StreamScores])
 	}
-	basis := map[string]uint64{}
-	for _, stream := range []string{events.StreamHub, events.StreamScores} {
-		basis[stream] = d.decision.Basis[stream]
+	until, wait := d.Wait(covered, now)
+	switch {
+	case wait:
+		if !d.wake.Equal(until) {
+			w.counts.behind.Inc()
+		}
+		d.wake = until
+	case !covered:
+		w.Log.Warn("the decision before rests on events that are not in the log, going on without", "placement", d.key.String(), "basis", d.decision.Basis)
 	}
-	stream, ok := w.fleet.Covers(basis)
-	if ok {
-		return false
-	}
-	if w.clock.Now().Sub(w.syncedAt) > maxBehind && w.clock.Now().Sub(d.decision.Now) > maxBehind {
-		w.log.Warn("the decision before rests on events that are not in the log, going on without", "placement", d.key.String(), "stream", stream, "position", basis[stream])
-		return false
-	}
-	w.telemetry.behind.Inc()
-	return true
+	return wait
 }
 
 // rank brings the Placement's ranking up to date, and publishes what follows
 // from it once that may be. Unless something is due, nothing moves.
 func (w *Writer) rank(ctx context.Context, d *desk, due, reporting bool) {
 	began := time.Now()
-	now := w.clock.Now()
+	now := w.Now()
 	if d.ranking == nil {
 		d.ranking = placement.NewRanking(d.object, w.fleet, d.prior())
 	}
 	d.wake, d.report = napAtLeast(now, d.ranking.Refresh(now)), time.Time{}
 	at, publish := d.ranking.PublishAt()
-	w.telemetry.decide.Observe(time.Since(began).Seconds())
+	w.counts.decide.Observe(time.Since(began).Seconds())
 	switch {
 	case !publish:
 	case at.After(now):
 		d.report = at
-	case due, d.failures > 0, reporting && d.ranking.Difference() == placement.ScoresOnly:
+	case due, d.Failures > 0, reporting && d.ranking.Difference() == placement.ScoresOnly:
 		decision := d.ranking.Decision()
-		w.start(ctx, d, job{decision: &decision, began: began, trigger: d.cause(&decision)})
+		w.start(ctx, &deciding{desk: d, decision: &decision}, d.cause(&decision), began)
 	}
 	clear(d.triggers)
 }
@@ -123,7 +107,7 @@ func napAtLeast(now, wake time.Time) time.Time {
 
 // cause picks the event that set the decision off: that of a cluster which
 // came in or went out, if one is known.
-func (d *desk) cause(decision *schemas.PlacementDecision) *trigger {
+func (d *desk) cause(decision *schemas.PlacementDecision) *decider.Trigger {
 	for _, names := range [][]string{decision.Added, decision.Removed, {""}} {
 		for _, name := range names {
 			if t, known := d.triggers[name]; known {
@@ -139,10 +123,10 @@ func (d *desk) cause(decision *schemas.PlacementDecision) *trigger {
 	return d.earliest()
 }
 
-func (d *desk) earliest() *trigger {
-	var first *trigger
+func (d *desk) earliest() *decider.Trigger {
+	var first *decider.Trigger
 	for _, t := range d.triggers {
-		if first == nil || t.origin.ReceivedAt.Before(first.origin.ReceivedAt) {
+		if first == nil || t.Origin.ReceivedAt.Before(first.Origin.ReceivedAt) {
 			first = &t
 		}
 	}

@@ -3,12 +3,14 @@ package writer
 import (
 	"time"
 
+	"github.com/spokewire/spokewire/internal/decider"
 	"github.com/spokewire/spokewire/internal/placement"
 	"github.com/spokewire/spokewire/pkg/schemas"
 )
 
 // desk is all that is known of one Placement.
 type desk struct {
+	decider.Turn
 	key placement.Key
 
 	// From the hub: the object, where it is there and its spec makes sense;
@@ -28,15 +30,12 @@ type desk struct {
 
 	ranking *placement.Ranking // nil until first needed
 
-	queued    bool
-	due       bool // something happened that may move it, not only its own decision
-	reporting bool // it is time to publish what changed of its scores
-	inFlight  bool
-	triggers  map[string]trigger // what happened, by cluster ("" for the rest)
+	due       bool                       // something happened that may move it, not only its own decision
+	reporting bool                       // it is time to publish what changed of its scores
+	triggers  map[string]decider.Trigger // what happened, by cluster ("" for the rest)
 	// Server times, zero for never: when time moves the Placement or a try is
 	// made again, and when scores alone may be published.
 	wake, report time.Time
-	failures     int
 }
 
 // direct reports whether it is ours to decide.
@@ -59,7 +58,7 @@ func (d *desk) mourns() bool {
 // idle reports whether there is no reason to keep the desk. A tombstone is
 // one: the decision that it ends may not have been read yet.
 func (d *desk) idle() bool {
-	return d.object == nil && d.deleted == nil && d.observed == nil && d.decision == nil && !d.inFlight && !d.queued
+	return d.object == nil && d.deleted == nil && d.observed == nil && d.decision == nil && d.Idle()
 }
 
 // prior is what the Placement has selected so far, whoever decided it.
@@ -95,7 +94,7 @@ func (d *desk) selected() []string {
 func (w *Writer) desk(k placement.Key) *desk {
 	d := w.desks[k]
 	if d == nil {
-		d = &desk{key: k, triggers: map[string]trigger{}}
+		d = &desk{key: k, triggers: map[string]decider.Trigger{}}
 		w.desks[k] = d
 	}
 	return d

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/spokewire/spokewire/internal/decider"
 	"github.com/spokewire/spokewire/internal/placement"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/schemas"
@@ -21,9 +22,10 @@ func newPositions() positions {
 	return positions{scores: map[string]uint64{}, addOns: map[string]uint64{}}
 }
 
-// fold takes one update into the snapshot. A message that makes no sense is
+// Fold takes one update into the snapshot. A message that makes no sense is
 // buried and leaves what was known before it.
-func (w *Writer) fold(u events.Update) {
+func (w *Writer) Fold(u events.Update) {
+	w.folded = true
 	switch u.Kind {
 	case events.Behind:
 		w.forgetAcks(u.Message.Stream)
@@ -34,7 +36,6 @@ func (w *Writer) fold(u events.Update) {
 	case events.Synced:
 		return
 	}
-	w.telemetry.folded.WithLabelValues(u.Message.Stream).Inc()
 	received, err := events.Read(u.Message)
 	if err == nil {
 		err = w.foldReceived(&received)
@@ -43,12 +44,12 @@ func (w *Writer) fold(u events.Update) {
 		w.fleet.Observe(u.Message.Stream, u.Message.Sequence)
 	}
 	if err != nil {
-		w.burials.add(u.Message, err)
+		w.Bury(u.Message, err)
 	}
 }
 
 func (w *Writer) foldReceived(r *events.Received) error {
-	sequence, t := r.Message.Sequence, triggerOf(r)
+	sequence, t := r.Message.Sequence, decider.TriggerOf(r)
 	switch p := r.Payload.(type) {
 	case *schemas.Cluster:
 		w.seen.fleet = max(w.seen.fleet, sequence)
@@ -92,7 +93,7 @@ func badInput(reason string, err error) error {
 	return bad
 }
 
-func (w *Writer) foldPlacement(p *schemas.Placement, sequence uint64, t trigger) error {
+func (w *Writer) foldPlacement(p *schemas.Placement, sequence uint64, t decider.Trigger) error {
 	d := w.desk(placement.Key{Namespace: p.Namespace, Name: p.Name})
 	if d.object != nil && reflect.DeepEqual(d.object.Object, *p) {
 		d.position = sequence
@@ -113,13 +114,13 @@ func (w *Writer) foldPlacement(p *schemas.Placement, sequence uint64, t trigger)
 	return nil
 }
 
-func (w *Writer) foldScore(r *events.Received, t trigger) {
-	now := w.clock.Now()
+func (w *Writer) foldScore(r *events.Received, t decider.Trigger) {
+	now := w.Now()
 	switch p := r.Payload.(type) {
 	case *schemas.Score:
 		w.seen.scores[p.Scorer] = max(w.seen.scores[p.Scorer], r.Message.Sequence)
 		if p.Origin != nil {
-			t.origin = *p.Origin
+			t.Origin = *p.Origin
 		}
 		if w.fleet.SetScore(p, r.Message.ReceivedAt, now) {
 			w.markUsers(p.Scorer, p.Cluster, t)
@@ -133,7 +134,7 @@ func (w *Writer) foldScore(r *events.Received, t trigger) {
 }
 
 // foldDeleted takes a tombstone. Only that of a Placement ends its decision.
-func (w *Writer) foldDeleted(r *events.Received, p *schemas.Deleted, t trigger) {
+func (w *Writer) foldDeleted(r *events.Received, p *schemas.Deleted, t decider.Trigger) {
 	s, sequence := r.Subject, r.Message.Sequence
 	switch {
 	case s.Family == events.FamilyHub && s.Kind == events.KindPlacement:
@@ -161,16 +162,16 @@ func (w *Writer) gone(subject string) {
 	switch {
 	case s.Family == events.FamilyDecision && d != nil:
 		w.setDecision(d, nil, 0)
-		w.mark(d, "", trigger{})
+		w.mark(d, "", decider.Trigger{})
 	case s.Family == events.FamilyHub && s.Kind == events.KindPlacement && d != nil:
 		if d.object != nil {
-			w.log.Warn("placement is gone from the log without a tombstone, its decision stays", "placement", d.key.String())
+			w.Log.Warn("placement is gone from the log without a tombstone, its decision stays", "placement", d.key.String())
 		}
 		d.deleted = nil
 		w.setObject(d, nil)
 		w.settled(d)
 	default:
-		w.forget(s, trigger{})
+		w.forget(s, decider.Trigger{})
 	}
 }
 
@@ -187,15 +188,15 @@ func (w *Writer) note(s events.Subject, sequence uint64) {
 }
 
 // forget drops what the subject said.
-func (w *Writer) forget(s events.Subject, t trigger) {
+func (w *Writer) forget(s events.Subject, t decider.Trigger) {
 	switch {
 	case s.Family == events.FamilyScore:
-		if w.fleet.DeleteScore(s.Cluster, s.Name, w.clock.Now()) {
+		if w.fleet.DeleteScore(s.Cluster, s.Name, w.Now()) {
 			w.markUsers(s.Name, s.Cluster, t)
 		}
 	case s.Family != events.FamilyHub:
 	case s.Kind == events.KindAddOnScore:
-		if w.fleet.DeleteAddOnScore(s.Namespace, s.Name, w.clock.Now()) {
+		if w.fleet.DeleteAddOnScore(s.Namespace, s.Name, w.Now()) {
 			w.markUsers(s.Name, s.Namespace, t)
 		}
 	case s.Kind == events.KindCluster:

@@ -4,16 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"log/slog"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/cloudevents/sdk-go/v2/event"
-	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
-	"go.opentelemetry.io/otel/trace/noop"
 
+	"github.com/spokewire/spokewire/internal/decider"
+	"github.com/spokewire/spokewire/internal/decider/decidertest"
 	"github.com/spokewire/spokewire/internal/placement"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/events/eventstest"
@@ -23,38 +22,19 @@ import (
 const bridge = "/services/hub-bridge"
 
 // start runs a writer until the test ends, or stop is called.
-func start(t testing.TB, b Bus, tracer trace.TracerProvider) (w *Writer, stop func()) {
+func start(t testing.TB, b decider.Bus, tracer trace.TracerProvider) (w *Writer, stop func()) {
 	t.Helper()
-	if tracer == nil {
-		tracer = noop.NewTracerProvider()
-	}
-	w, err := New(Config{
-		Bus: b, Metrics: prometheus.NewRegistry(), Tracer: tracer,
-		Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
-	})
+	w, err := New(decidertest.Config(t, b, tracer))
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		if err := w.Run(ctx); !errors.Is(err, context.Canceled) {
-			t.Errorf("Run = %v", err)
-		}
-	}()
-	stop = func() {
-		cancel()
-		<-done
-	}
-	t.Cleanup(stop)
-	return w, stop
+	return w, decidertest.Run(t, w)
 }
 
 // hub publishes what a bridge and a scorer would.
 type hub struct {
 	t   testing.TB
-	bus Bus
+	bus decider.Bus
 }
 
 func (h hub) publish(subject, eventType, source string, p schemas.Payload, opts ...events.PublishOption) events.Ack {

@@ -2,203 +2,122 @@ package writer
 
 import (
 	"context"
-	"errors"
-	"math/rand/v2"
 	"time"
 
 	"github.com/cloudevents/sdk-go/v2/event"
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/trace"
 
+	"github.com/spokewire/spokewire/internal/decider"
 	"github.com/spokewire/spokewire/internal/placement"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/schemas"
 )
 
-// publishTimeout bounds one publish, reconnects included; then the subject
-// is read again.
-const publishTimeout = 30 * time.Second
-
-// job is one event to publish: a decision, or the end of one.
-type job struct {
+// deciding is what is to be published of a desk: a decision, or the end of
+// one.
+type deciding struct {
+	desk     *desk
 	decision *schemas.PlacementDecision
 	deleted  *schemas.Deleted
-	trigger  *trigger
-	began    time.Time
-
-	desk     *desk
-	subject  string
-	expected uint64
 }
 
-// outcome is what became of a job.
-type outcome struct {
-	job
-	ack events.Ack
-	err error
-	// last is the subject's last event after a failure, without a sequence
-	// where there is none; read is false where that could not be read either.
-	last events.Message
-	read bool
-}
-
-// start publishes beside the loop. At most one event of a Placement is on
-// its way. Its clusters count for Balance at once, or two Placements decided
-// one after the other would both take the same empty cluster.
-func (w *Writer) start(ctx context.Context, d *desk, j job) {
-	j.desk, j.expected = d, d.sequence
-	j.subject = events.DecisionSubject(events.KindPlacement, d.key.Namespace, d.key.Name)
-	if j.decision != nil {
-		if j.trigger != nil {
-			j.decision.Origin = &j.trigger.origin
+// start publishes beside the loop. The clusters of a decision count for
+// Balance at once, or two Placements decided one after the other would both
+// take the same empty cluster.
+func (w *Writer) start(ctx context.Context, x *deciding, trigger *decider.Trigger, began time.Time) {
+	d := x.desk
+	if x.decision != nil {
+		if trigger != nil {
+			x.decision.Origin = &trigger.Origin
 		}
-		w.fleet.SetDecision(d.key, placement.SelectedNames(j.decision))
+		w.fleet.SetDecision(d.key, placement.SelectedNames(x.decision))
 	}
-	d.inFlight = true
 	clear(d.triggers)
-	w.inFlight++
-	w.running.Go(func() { w.results <- w.publish(ctx, j) })
+	w.line.Away(d)
+	w.Start(ctx, decider.Job[*deciding]{
+		Content: x, Subject: events.DecisionSubject(events.KindPlacement, d.key.Namespace, d.key.Name), Expected: d.sequence, Trigger: trigger, Began: began,
+		Attributes: []attribute.KeyValue{attribute.String("placement", d.key.String()), attribute.String("cause", x.cause())},
+	})
 }
 
-func (w *Writer) publish(ctx context.Context, j job) outcome {
-	if j.trigger != nil {
-		ctx = trace.ContextWithRemoteSpanContext(ctx, j.trigger.span)
-	}
-	options := []trace.SpanStartOption{
-		trace.WithSpanKind(trace.SpanKindProducer),
-		trace.WithAttributes(attribute.String("placement", j.desk.key.String()), attribute.String("cause", j.cause())),
-	}
-	if !j.began.IsZero() {
-		options = append(options, trace.WithTimestamp(j.began))
-	}
-	ctx, span := w.tracer.Start(ctx, "placement.decide", options...)
-	defer span.End()
-	out := w.send(ctx, j)
-	if out.err != nil {
-		span.SetStatus(codes.Error, out.err.Error())
-	}
-	return out
-}
-
-func (w *Writer) send(ctx context.Context, j job) outcome {
-	out := outcome{job: j}
-	e, options, err := j.event()
-	if err != nil {
-		out.err = events.Permanent(err)
-		return out
-	}
-	events.Inject(ctx, &e)
-	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
-	defer cancel()
-	if out.ack, out.err = w.bus.Publish(ctx, j.subject, e, options...); out.err == nil {
-		return out
-	}
-	last, err := w.bus.Last(ctx, events.StreamDecisions, j.subject)
-	out.last, out.read = last, err == nil || errors.Is(err, events.ErrNotFound)
-	return out
-}
-
-func (j *job) cause() string {
-	if j.deleted != nil {
+func (x *deciding) cause() string {
+	if x.deleted != nil {
 		return placement.CauseDeleted
 	}
-	return j.decision.Cause
+	return x.decision.Cause
 }
 
-func (j *job) event() (event.Event, []events.PublishOption, error) {
-	options := []events.PublishOption{events.ExpectLast(j.expected)}
+// Event makes the CloudEvent.
+func (x *deciding) Event() (event.Event, []events.PublishOption, error) {
+	var options []events.PublishOption
 	var e event.Event
 	var err error
-	if j.deleted != nil {
+	if x.deleted != nil {
 		options = append(options, events.Tombstone())
-		e, err = events.New(schemas.TypePlacementDecisionDeleted, events.ServiceSource(Service), j.deleted)
+		e, err = events.New(schemas.TypePlacementDecisionDeleted, events.ServiceSource(Service), x.deleted)
 	} else {
-		e, err = events.New(schemas.TypePlacementDecided, events.ServiceSource(Service), j.decision)
+		e, err = events.New(schemas.TypePlacementDecided, events.ServiceSource(Service), x.decision)
 	}
 	if err == nil {
-		e.SetExtension(events.ExtPartitionKey, j.desk.key.String())
+		e.SetExtension(events.ExtPartitionKey, x.desk.key.String())
 	}
 	return e, options, err
 }
 
-// settle takes note of what became of a job.
-func (w *Writer) settle(out outcome) {
-	d := out.desk
-	d.inFlight = false
-	w.inFlight--
-	if out.err != nil && out.trigger != nil {
-		d.triggers[""] = *out.trigger
+// Settle takes note of what became of a job.
+func (w *Writer) Settle(out *decider.Outcome[*deciding]) {
+	d := out.Content.desk
+	w.line.Back(d)
+	if out.Err != nil {
+		if out.Trigger != nil {
+			d.triggers[""] = *out.Trigger
+		}
+		if out.Read {
+			w.adopt(d, out.Last)
+		} else {
+			w.settled(d)
+		}
 	}
-	switch {
-	case out.err == nil:
-		d.failures = 0
-		w.published(&out)
-	case events.IsPermanent(out.err) || errors.Is(out.err, events.ErrTooLarge):
-		// Only other inputs can mend it, and they put it in line again.
-		w.telemetry.failures.Inc()
-		w.log.Error("decision cannot be published", "placement", d.key.String(), "error", out.err)
-		w.settled(d)
-	case errors.Is(out.err, events.ErrConflict) && out.read:
-		w.telemetry.conflicts.Inc()
-		w.adopt(&out)
+	switch out.Verdict() {
+	case decider.Stored:
+		d.Failures = 0
+		w.published(out)
+	case decider.Outrun:
 		w.enqueue(d)
-	default:
-		w.retry(&out)
-	}
-	if d.due { // something happened in the meantime
-		w.enqueue(d)
+	case decider.Failed:
+		d.wake = d.Retry(w.Now())
 	}
 }
 
-func (w *Writer) retry(out *outcome) {
-	d := out.desk
-	w.telemetry.failures.Inc()
-	w.log.Warn("decision was not published, trying again", "placement", d.key.String(), "error", out.err)
-	if out.read {
-		w.adopt(out)
-	} else {
-		w.settled(d)
+func (w *Writer) published(out *decider.Outcome[*deciding]) {
+	x, d := out.Content, out.Content.desk
+	w.counts.decisions.WithLabelValues(x.cause()).Inc()
+	if x.decision != nil {
+		w.counts.moves.Add(float64(len(x.decision.Added) + len(x.decision.Removed)))
 	}
-	d.failures++
-	delay := events.RetryDelay(d.failures)
-	d.wake = w.clock.Now().Add(delay/2 + rand.N(delay/2))
-}
-
-func (w *Writer) published(out *outcome) {
-	d := out.desk
-	w.telemetry.decisions.WithLabelValues(out.cause()).Inc()
-	if out.trigger != nil {
-		w.telemetry.lag.Observe(w.clock.Now().Sub(out.trigger.origin.ReceivedAt).Seconds())
-	}
-	if out.decision != nil {
-		w.telemetry.moves.Add(float64(len(out.decision.Added) + len(out.decision.Removed)))
-	}
-	if out.ack.Sequence <= d.sequence {
+	if out.Ack.Sequence <= d.sequence {
 		w.settled(d)
 		return // the follow has brought it, or something newer
 	}
-	d.acked = out.ack.Sequence
-	w.setDecision(d, out.decision, out.ack.Sequence)
+	d.acked = out.Ack.Sequence
+	w.setDecision(d, x.decision, out.Ack.Sequence)
 	w.enqueueQuietly(d)
 }
 
 // adopt takes the subject's last event, as the leader has it, for the truth.
-func (w *Writer) adopt(out *outcome) {
-	d := out.desk
-	w.observe(out.last.ReceivedAt)
-	if out.last.Sequence == 0 {
+func (w *Writer) adopt(d *desk, last events.Message) {
+	if last.Sequence == 0 {
 		w.setDecision(d, nil, 0)
 		return
 	}
-	received, err := events.Read(out.last)
+	received, err := events.Read(last)
 	if err != nil {
-		w.burials.add(out.last, err)
-		w.setDecision(d, nil, out.last.Sequence)
+		w.Bury(last, err)
+		w.setDecision(d, nil, last.Sequence)
 		return
 	}
 	decision, _ := received.Payload.(*schemas.PlacementDecision) // nil for its tombstone
-	w.setDecision(d, decision, out.last.Sequence)
+	w.setDecision(d, decision, last.Sequence)
 }
 
 // follow takes an event of the decision stream, this replica's or another's.
@@ -207,13 +126,8 @@ func (w *Writer) follow(d *desk, decision *schemas.PlacementDecision, sequence u
 		return
 	}
 	w.setDecision(d, decision, sequence)
-	if !w.synced {
-		return
-	}
-	if w.outdated(d) {
-		w.enqueue(d)
-	} else {
-		w.enqueueQuietly(d)
+	if w.Synced() {
+		w.review(d)
 	}
 }
 

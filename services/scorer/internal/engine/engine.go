@@ -66,6 +66,7 @@ func watches() []events.Watch {
 
 // Begin looks at every pair once.
 func (e *Engine) Begin() {
+	e.folded = true
 	e.recount()
 	for _, c := range e.clusters {
 		for _, s := range e.scorers {
