@@ -1,6 +1,10 @@
 package placement
 
-import "github.com/spokewire/spokewire/pkg/schemas"
+import (
+	"unique"
+
+	"github.com/spokewire/spokewire/pkg/schemas"
+)
 
 // addOnScore is the value of one AddOn term for one cluster.
 type addOnScore struct {
@@ -8,6 +12,7 @@ type addOnScore struct {
 	state scoreState
 	until int64 // when this answer changes by itself: the first moment of the next
 	since int64 // when the score expired, for all states but scoreFresh
+	why   unique.Handle[string]
 }
 
 type scoreState uint8
@@ -31,7 +36,7 @@ func (p *stalePolicy) addOn(weight int64, item scoreItem, known, selected bool, 
 	if known && now <= item.until {
 		return addOnScore{value: int64(item.value), until: following(item.until)}
 	}
-	out := addOnScore{until: never, since: item.until}
+	out := addOnScore{until: never, since: item.until, why: item.why}
 	switch p.policy {
 	case StaleWorst:
 		out.state, out.value = scoreWorst, worst(weight)

@@ -1,7 +1,9 @@
 package placement
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -133,6 +135,71 @@ func TestWithdrawnScoreIsHeldAfterARestart(t *testing.T) {
 	again.now = start.Add(31 * time.Second)
 	if d := again.decide(p, after(first)); len(d.Clusters) != 0 {
 		t.Errorf("selected %v after the grace", d.Clusters)
+	}
+}
+
+func TestWhyThereIsNoScoreIsTold(t *testing.T) {
+	t.Parallel()
+	none := func(message string) func(*world) {
+		return func(w *world) {
+			w.fleet.SetScore(&schemas.Score{Cluster: "a", Scorer: "gpu", Items: []schemas.ScoreItem{{Name: "gpu", Reason: schemas.ScoreNoSample, Message: message}}}, w.now, w.now)
+		}
+	}
+	first := func(w *world) { w.score("a", "gpu", 90, time.Minute) }
+	later := func(w *world) { w.now = w.now.Add(2 * time.Minute) }
+	const long = "0123456789abcdef"
+	for name, tt := range map[string]struct {
+		steps       []func(*world)
+		policy      string
+		want        string // of a cluster that is not eligible
+		wantOfScore string // of one that is
+	}{
+		"never":                      {want: "score AddOn/gpu/gpu is missing"},
+		"never, counted":             {policy: StaleWorst, wantOfScore: "is missing, counted as the worst"},
+		"never had a value":          {steps: []func(*world){none("no source has a sample of x")}, want: "score AddOn/gpu/gpu has no value: NoSample (no source has a sample of x)"},
+		"without a message":          {steps: []func(*world){none("")}, want: "score AddOn/gpu/gpu has no value: NoSample"},
+		"a long message":             {steps: []func(*world){none(strings.Repeat(long, 1000))}, want: "score AddOn/gpu/gpu has no value: NoSample (" + strings.Repeat(long, 16) + ")"},
+		"withdrawn":                  {steps: []func(*world){first, none("gone"), later}, want: "score AddOn/gpu/gpu has no value: NoSample (gone)"},
+		"withdrawn after its expiry": {steps: []func(*world){first, later, none("gone")}, want: "score AddOn/gpu/gpu has no value: NoSample (gone)"},
+		"withdrawn, counted":         {policy: StaleZero, steps: []func(*world){first, none("gone"), later}, wantOfScore: "has no value: NoSample (gone), counted as 0"},
+		"expired":                    {steps: []func(*world){first, later}, want: "score AddOn/gpu/gpu expired at 2026-11-30T12:01:00Z"},
+		"back, and expired":          {steps: []func(*world){none("gone"), first, later}, want: "score AddOn/gpu/gpu expired at 2026-11-30T12:01:00Z"},
+		"deleted":                    {steps: []func(*world){first, func(w *world) { w.fleet.DeleteScore("a", "gpu", w.now) }}, want: "score AddOn/gpu/gpu is missing"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.cluster("a")
+			for _, step := range tt.steps {
+				step(w)
+			}
+			d := w.decide(place(t, clusterv1beta1.PlacementSpec{PrioritizerPolicy: exact(addOnOf("gpu", 1))}, annotated(AnnotationStalePolicy, cmp.Or(tt.policy, StaleExclude))), nil)
+			e := explanation(d, "a")
+			if tt.want != "" && e.Message != tt.want {
+				t.Errorf("message %q, want %q", e.Message, tt.want)
+			}
+			if tt.wantOfScore != "" && e.Prioritizers[0].Message != tt.wantOfScore {
+				t.Errorf("message %q, want %q", e.Prioritizers[0].Message, tt.wantOfScore)
+			}
+		})
+	}
+}
+
+// TestAScorersWordsAreNotOurs: a message that reads like ours makes no number
+// known.
+func TestAScorersWordsAreNotOurs(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"expired at 2026-11-30T12:01:00Z, held until 2026-11-30T12:01:30Z": true,
+		"has no value: NoSample (x), held until 2026-11-30T12:01:30Z":      true,
+		"has no value: NoSample (, held until 2026-11-30T12:01:30Z)":       false,
+		"has no value: A (, held until then), counted as the worst":        false,
+		"":                     false,
+		"2026-11-30T12:01:30Z": false,
+	} {
+		if got := wasHeld(text); got != want {
+			t.Errorf("wasHeld(%q) = %v", text, got)
+		}
 	}
 }
 

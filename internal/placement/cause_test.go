@@ -26,7 +26,7 @@ func TestCauses(t *testing.T) {
 		"cluster deleted": {then: func(w *world) { w.fleet.DeleteCluster("spoke-1") }, want: CauseClusterRemoved, wantMessage: "spoke-1 is out"},
 		"terminating":     {then: func(w *world) { w.cluster("spoke-1", deleting) }, want: CauseClusterRemoved, wantMessage: "being deleted"},
 		"left the set":    {then: func(w *world) { w.cluster("spoke-1", inSet("other")) }, want: CauseSetsChanged, wantMessage: "in none of the ManagedClusterSets [default]"},
-		"expired":         {then: func(w *world) { w.score("spoke-2", "gpu", 20, time.Hour); w.now = w.now.Add(2 * time.Minute) }, want: CauseScoreExpired, wantMessage: "spoke-1 is out: score AddOn/gpu/gpu is expired at 2026-11-30T12:01:00Z"},
+		"expired":         {then: func(w *world) { w.score("spoke-2", "gpu", 20, time.Hour); w.now = w.now.Add(2 * time.Minute) }, want: CauseScoreExpired, wantMessage: "spoke-1 is out: score AddOn/gpu/gpu expired at 2026-11-30T12:01:00Z"},
 		"new cluster": {spec: onGPU(3), then: func(w *world) {
 			w.cluster("spoke-3")
 			w.score("spoke-3", "gpu", 5, time.Minute)

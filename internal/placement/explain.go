@@ -2,7 +2,9 @@ package placement
 
 import (
 	"fmt"
+	"strings"
 	"time"
+	"unique"
 
 	"github.com/spokewire/spokewire/pkg/schemas"
 )
@@ -76,7 +78,7 @@ func (r *Ranking) whyHeld(id int32) string {
 	case r.choice.banded[id]:
 		return fmt.Sprintf("selected before; no other leads by more than the dead band of %d", r.placement.deadBand)
 	case r.verdicts[id].held:
-		return "selected before; its score expired and is held until " + clock(r.verdicts[id].until)
+		return "selected before; its last score is held until " + clock(r.verdicts[id].until)
 	}
 	return ""
 }
@@ -126,12 +128,22 @@ func (r *Ranking) termScores(id int32) []schemas.PrioritizerScore {
 
 const heldUntil = ", held until "
 
+// wasHeld reports whether text said so. A scorer's own words may stand before
+// it.
+func wasHeld(text string) bool {
+	at := len(text) - len(heldUntil) - len("2006-01-02T15:04:05Z")
+	return at >= 0 && strings.HasPrefix(text[at:], heldUntil)
+}
+
 func (s addOnScore) text() string {
 	if s.state == scoreFresh {
 		return ""
 	}
-	what := "missing"
-	if s.since != 0 {
+	what := "is missing"
+	switch {
+	case s.why != unique.Handle[string]{}:
+		what = "has no value: " + s.why.Value()
+	case s.since != 0:
 		what = "expired at " + clock(s.since)
 	}
 	switch s.state {
@@ -176,7 +188,7 @@ func (r *Ranking) whyNoScore(id int32) string {
 			continue
 		}
 		if a := r.addOn(t, id, r.selectedBefore(id)); !a.state.counts() {
-			return fmt.Sprintf("score %s is %s", t.name, a.text())
+			return fmt.Sprintf("score %s %s", t.name, a.text())
 		}
 	}
 	return ""

@@ -55,17 +55,6 @@ func (f *Fleet) Observe(stream string, sequence uint64) {
 // Basis returns a copy of the stream positions that the fleet rests on.
 func (f *Fleet) Basis() map[string]uint64 { return maps.Clone(f.basis) }
 
-// Covers reports whether the fleet is at least at every position of basis,
-// and the first stream, by name, in which it is not.
-func (f *Fleet) Covers(basis map[string]uint64) (stream string, ok bool) {
-	for _, stream := range slices.Sorted(maps.Keys(basis)) {
-		if f.basis[stream] < basis[stream] {
-			return stream, false
-		}
-	}
-	return "", true
-}
-
 // Clusters returns how many clusters the hub has.
 func (f *Fleet) Clusters() int { return f.present }
 

@@ -1,8 +1,6 @@
 package placement
 
 import (
-	"strings"
-
 	"github.com/spokewire/spokewire/pkg/schemas"
 )
 
@@ -80,7 +78,7 @@ func (r *Ranking) explainedTerms(all []schemas.Explanation) map[explainedTerm]in
 			continue
 		}
 		for _, p := range e.Prioritizers {
-			if fresh := p.Message == ""; fresh || strings.Contains(p.Message, heldUntil) {
+			if fresh := p.Message == ""; fresh || wasHeld(p.Message) {
 				out[explainedTerm{r.fleet.id(e.Cluster), p.Name}] = int32(p.Score)
 			}
 		}

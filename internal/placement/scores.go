@@ -4,7 +4,9 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
+	"unique"
 
 	"github.com/spokewire/spokewire/pkg/schemas"
 )
@@ -39,6 +41,8 @@ type scoreItem struct {
 	value int32
 	until int64 // Unix nanoseconds, or never
 	lost  bool  // withdrawn before this fleet knew of it: the number is unknown
+	// why it was withdrawn, as the scorer says; the zero handle if it was not.
+	why unique.Handle[string]
 }
 
 // SetScore takes in what a scorer says, received at receivedAt. It reports
@@ -51,25 +55,40 @@ func (f *Fleet) SetScore(s *schemas.Score, receivedAt, now time.Time) bool {
 	if expiry := s.Expiry(receivedAt); !expiry.IsZero() {
 		until = unixNano(expiry)
 	}
+	earliest := receivedAt // which may be ahead while server time leaps
+	if now.Before(earliest) {
+		earliest = now
+	}
 	items := make([]scoreItem, 0, len(s.Items))
 	for _, item := range s.Items {
 		if item.Value != nil {
 			items = append(items, scoreItem{name: item.Name, value: *item.Value, until: until})
 		} else {
-			items = append(items, withdrawn(old, item.Name, receivedAt.UnixNano()-1))
+			items = append(items, withdrawn(old, &item, earliest.UnixNano()-1))
 		}
 	}
 	return f.putScores(t, &t.ours, id, items, now)
 }
 
 // withdrawn is the last known value of an item, at an end.
-func withdrawn(old []scoreItem, name string, until int64) scoreItem {
-	last, known := find(old, name)
+func withdrawn(old []scoreItem, item *schemas.ScoreItem, until int64) scoreItem {
+	last, known := find(old, item.Name)
 	if !known {
-		return scoreItem{name: name, until: until, lost: true}
+		last = scoreItem{name: item.Name, until: until, lost: true}
 	}
-	last.until = min(last.until, until)
+	last.until, last.why = min(last.until, until), unique.Make(whyNone(item))
 	return last
+}
+
+// maxWhy bounds what is kept of a scorer's message, in bytes.
+const maxWhy = 256
+
+func whyNone(item *schemas.ScoreItem) string {
+	if item.Message == "" {
+		return item.Reason
+	}
+	message := strings.ToValidUTF8(item.Message[:min(len(item.Message), maxWhy)], "")
+	return item.Reason + " (" + message + ")"
 }
 
 // DeleteScore forgets what a scorer said of a cluster.
