@@ -89,3 +89,32 @@ generate: ## make the generated files anew
 
 clean: ## remove what was built, but not the caches
 	rm -rf $(BIN)
+
+# Docker Compose. IMAGES are programs, each with spokewire beside it; TAG is
+# theirs, and must fit SPOKEWIRE_TAG of deploy/compose.
+IMAGES := spokewire nats-server etcd kube-apiserver placement
+TAG    ?= dev
+SECRETS_OF := operator populate nats etcd kube-apiserver ocm-placement hub-bridge scorer placement-writer \
+	spoke-1 spoke-2 spoke-3
+
+.PHONY: images compose-up compose-down compose-test
+images: $(IMAGES:%=image-%) ## build the container images, out of bin/
+
+# The context is made of hard links, and of the empty directories on which
+# volumes are mounted.
+image-%: $(BIN)/spokewire $(BIN)/% $(BIN)/crds
+	@dir=$(BIN)/images/$* && rm -rf $$dir && mkdir -p $$dir/program && \
+	mkdir -p -m 0700 $$dir/rootfs/authority $(SECRETS_OF:%=$$dir/rootfs/secrets/%) \
+		$$dir/rootfs/data/nats $$dir/rootfs/data/etcd $$dir/rootfs/data/outbox && \
+	ln $(BIN)/spokewire $$dir/ && cp -r $(BIN)/crds $$dir/ && \
+	if [ $* != spokewire ]; then ln $(BIN)/$* $$dir/program/; fi && \
+	docker build --quiet --tag spokewire/$*:$(TAG) --file deploy/compose/Dockerfile $$dir && rm -rf $$dir
+
+compose-up: images ## run the stack in containers and say how to reach it
+	@SPOKEWIRE_TAG=$(TAG) deploy/compose/up
+
+compose-down: ## stop the containers; their data stays
+	@deploy/compose/down
+
+compose-test: $(BIN)/spokewire $(BIN)/nats $(IMAGES:%=$(BIN)/%) ## test the stack in containers, and leave nothing behind
+	@$(GO) run ./test/compose

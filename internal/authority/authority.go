@@ -118,12 +118,6 @@ func (a *Authority) leaf(now time.Time, subject pkix.Name, usage x509.ExtKeyUsag
 	}
 }
 
-// NewKey makes a private key, PEM.
-func NewKey() ([]byte, error) {
-	_, text, err := newKey()
-	return text, err
-}
-
 func newKey() (crypto.Signer, []byte, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -11,10 +11,12 @@ import (
 	scorer "github.com/spokewire/spokewire/services/scorer/app"
 )
 
-// Commands returns the command line of each process that a stack runs.
+// Commands returns the command line of each process that a stack runs, here
+// or in containers.
 func Commands() []*cobra.Command {
 	return []*cobra.Command{
 		broker.Command(), spoke.Command(),
 		collector.Command(), scorer.Command(), placementwriter.Command(), hubbridge.Command(),
+		prepareCommand(), populateCommand(),
 	}
 }
