@@ -123,6 +123,35 @@ func TestReplicaWaitsForWhatThePriorDecisionHadSeen(t *testing.T) {
 	})
 }
 
+// TestReplicaDoesNotWaitForWhatIsGone: the decision before has seen a
+// tombstone that has expired since.
+func TestReplicaDoesNotWaitForWhatIsGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := eventstest.NewBus()
+		h := hub{t, b}
+		_, stop := start(t, b.Peer(), nil)
+		h.fleet("a", "b")
+		h.place("train", `{}`)
+		h.delete(events.KindCluster, "", "b", "")
+		synctest.Wait()
+		stop()
+		b.Purge(events.HubSubject(events.KindCluster, "", "b"))
+		h.place("train", `{"numberOfClusters":0}`)
+		b.Purge(events.HubSubject(events.KindPlacement, "default", "train"))
+		h.place("train", `{"numberOfClusters":0}`)
+		last := h.last("train")
+		last.Basis[events.StreamHub]++ // as if it had seen the purged one
+		last.Clusters = []schemas.SelectedCluster{}
+		h.publish(decisionSubject("train"), schemas.TypePlacementDecided, "/services/placement-writer", last)
+		start(t, b.Peer(), nil)
+		h.cluster("a", schemas.Taint{Key: "k", Effect: "NoSelect"})
+		synctest.Wait()
+		if d := h.last("train"); d.Cause == last.Cause {
+			t.Errorf("waits for what is gone: %+v", d)
+		}
+	})
+}
+
 func TestReplicaDoesNotWaitForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := eventstest.NewBus()

@@ -79,6 +79,7 @@ func (e *Engine) Begin() {
 // all are done or too many are on their way.
 func (e *Engine) Decide(ctx context.Context) time.Time {
 	now := e.Now()
+	next := e.sweep(now)
 	if due := e.wakeDue(now); due || e.folded {
 		e.folded = false
 		e.line.Release()
@@ -90,7 +91,6 @@ func (e *Engine) Decide(ctx context.Context) time.Time {
 		}
 		e.decide(ctx, p)
 	}
-	next := e.sweep(now)
 	if len(e.wakes) > 0 && e.wakes[0].wake.Before(next) {
 		next = e.wakes[0].wake
 	}

@@ -183,30 +183,6 @@ func TestConflictIsReread(t *testing.T) {
 	})
 }
 
-func TestClockJumpHoldsExpiries(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := eventstest.NewBus()
-		e, _ := start(t, b, nil)
-		apply(t, b, "s", `metric("x")`, nil)
-		metric(t, b, "alive", "node", "x=1")
-		metric(t, b, "dead", "node", "x=1")
-		synctest.Wait()
-		b.SetNow(func() time.Time { return time.Now().Add(10 * time.Minute) })
-		metric(t, b, "other", "node", "x=1") // shows the new time
-		time.Sleep(30 * time.Second)
-		expect(t, b, "alive", "s", "1 Computed")
-		expect(t, b, "dead", "s", "1 Computed")
-		metric(t, b, "alive", "node", "x=1")
-		time.Sleep(31 * time.Second)
-		expect(t, b, "alive", "s", "1 Computed", "1 Computed")
-		expect(t, b, "dead", "s", "1 Computed", "- NoSample")
-		if n := decidertest.Total(t, e.Counts.Jumps); n != 1 {
-			t.Errorf("%d jumps counted, want 1", n)
-		}
-	})
-}
-
 // failing refuses the first publishes of scores.
 type failing struct {
 	decider.Bus
