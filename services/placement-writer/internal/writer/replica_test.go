@@ -130,24 +130,21 @@ func TestReplicaDoesNotWaitForWhatIsGone(t *testing.T) {
 		b := eventstest.NewBus()
 		h := hub{t, b}
 		_, stop := start(t, b.Peer(), nil)
-		h.fleet("a", "b")
-		h.place("train", `{}`)
-		h.delete(events.KindCluster, "", "b", "")
+		h.fleet("a", "b", "c")
+		for i, name := range []string{"a", "b", "c"} {
+			h.score(name, int32(i), time.Hour)
+		}
+		h.place("train", onGPU)
+		h.delete(events.KindCluster, "", "c", "")
 		synctest.Wait()
 		stop()
-		b.Purge(events.HubSubject(events.KindCluster, "", "b"))
-		h.place("train", `{"numberOfClusters":0}`)
-		b.Purge(events.HubSubject(events.KindPlacement, "default", "train"))
-		h.place("train", `{"numberOfClusters":0}`)
-		last := h.last("train")
-		last.Basis[events.StreamHub]++ // as if it had seen the purged one
-		last.Clusters = []schemas.SelectedCluster{}
-		h.publish(decisionSubject("train"), schemas.TypePlacementDecided, "/services/placement-writer", last)
+		b.Purge(events.HubSubject(events.KindCluster, "", "c"))
 		start(t, b.Peer(), nil)
-		h.cluster("a", schemas.Taint{Key: "k", Effect: "NoSelect"})
 		synctest.Wait()
-		if d := h.last("train"); d.Cause == last.Cause {
-			t.Errorf("waits for what is gone: %+v", d)
+		h.score("a", 9, time.Hour)
+		synctest.Wait()
+		if d := h.last("train"); d.Clusters[0].Name != "a" {
+			t.Errorf("selects %v still, want a at once", d.Clusters)
 		}
 	})
 }
