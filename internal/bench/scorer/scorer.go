@@ -1,0 +1,298 @@
+// Package scorer measures how many metric events a scorer takes in a second,
+// beside a consumer that does nothing but decode them.
+package scorer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/spokewire/spokewire/internal/access"
+	"github.com/spokewire/spokewire/internal/bench"
+	"github.com/spokewire/spokewire/internal/bench/proc"
+	"github.com/spokewire/spokewire/internal/bench/rig"
+	"github.com/spokewire/spokewire/internal/bench/wire"
+	"github.com/spokewire/spokewire/internal/stack"
+	"github.com/spokewire/spokewire/pkg/events"
+)
+
+// Options of a run.
+type Options struct {
+	Clusters, Samples int
+	// Events are published a round, Rounds times.
+	Events, Rounds int
+	// Changes is which share of the events changes a score.
+	Changes float64
+	// Rate is how many events a second are published in the live part, for
+	// as long as Live.
+	Rate int
+	Live time.Duration
+	// Pin keeps what is measured on one processor, the last.
+	Pin bool
+}
+
+// DefaultOptions are those of the target.
+func DefaultOptions() Options {
+	return Options{Clusters: 1000, Samples: 10, Events: 30_000, Rounds: 7, Changes: 0.035, Rate: 10_000, Live: 10 * time.Second, Pin: true}
+}
+
+// AddFlags adds the options to fs.
+func (o *Options) AddFlags(fs *pflag.FlagSet) {
+	fs.IntVar(&o.Clusters, "clusters", o.Clusters, "clusters that send metrics")
+	fs.IntVar(&o.Samples, "samples", o.Samples, "samples of an event")
+	fs.IntVar(&o.Events, "events", o.Events, "events of a round")
+	fs.IntVar(&o.Rounds, "rounds", o.Rounds, "how often the scorer and the consumer are measured in turn")
+	fs.Float64Var(&o.Changes, "changes", o.Changes, "share of the events that change a score")
+	fs.IntVar(&o.Rate, "rate", o.Rate, "events a second in the live part")
+	fs.DurationVar(&o.Live, "live", o.Live, "how long the live part takes")
+	fs.BoolVar(&o.Pin, "pin", o.Pin, "keep what is measured on one processor (with taskset)")
+}
+
+// perSubject is how many events of a subject its stream keeps.
+const perSubject = 64
+
+// Validate names the flag that is wrong.
+func (o Options) Validate() error {
+	switch {
+	case o.Clusters < 1 || o.Samples < 1 || o.Rounds < 1 || o.Rate < 1:
+		return errors.New("--clusters, --samples, --rounds and --rate must be at least 1")
+	case o.Events < 1 || o.Events > perSubject*o.Clusters:
+		return fmt.Errorf("--events is %d, want 1 to %d, for the stream keeps %d of a cluster", o.Events, perSubject*o.Clusters, perSubject)
+	case o.Changes < 0 || o.Changes > 1:
+		return fmt.Errorf("--changes is %v, want 0 to 1", o.Changes)
+	case o.Live < time.Second:
+		return fmt.Errorf("--live is %s, want at least 1s", o.Live)
+	}
+	return nil
+}
+
+func (o Options) every() int {
+	if o.Changes == 0 {
+		return 0
+	}
+	return max(1, int(1/o.Changes))
+}
+
+// Targets, of the design.
+const (
+	atLeastRate  = 10_000
+	atLeastShare = 0.5
+)
+
+const metric = "bench_free"
+
+// runner is a run under way.
+type runner struct {
+	options  Options
+	rig      *rig.Rig
+	firehose *wire.Firehose
+
+	scorer         []float64 // events a second
+	scorerCPU      []float64 // events a second of processor time
+	plain          map[string][]float64
+	plainCPU       map[string][]float64
+	offered, taken float64
+	liveCPU        float64
+}
+
+// Run measures.
+func Run(ctx context.Context, env rig.Env, o Options) (_ bench.Result, err error) {
+	r, err := rig.Start(ctx, env, func(s *stack.Options) { s.Hub = stack.None })
+	if err != nil {
+		return bench.Result{}, err
+	}
+	defer func() { err = r.Close(err) }()
+	m := &runner{options: o, rig: r, plain: map[string][]float64{}, plainCPU: map[string][]float64{}}
+	if err := m.prepare(ctx); err != nil {
+		return bench.Result{}, err
+	}
+	defer m.firehose.Close()
+	for i := range o.Rounds {
+		r.Say("round %d of %d", i+1, o.Rounds)
+		if err := m.round(ctx, i); err != nil {
+			return bench.Result{}, err
+		}
+	}
+	if err := m.live(ctx); err != nil {
+		return bench.Result{}, err
+	}
+	return m.result(), nil
+}
+
+func (m *runner) prepare(ctx context.Context) error {
+	o := m.options
+	if err := m.rig.Halt(access.PlacementWriter); err != nil {
+		return err
+	}
+	if err := m.rig.Apply(ctx, "bench", `linear(metric("`+metric+`"), 0, 100)`, true); err != nil {
+		return err
+	}
+	var err error
+	m.firehose, err = wire.Open(m.rig.URL, wire.Load{
+		Clusters: rig.Clusters(o.Clusters), Source: "node", Samples: o.Samples, Metric: metric, Range: 100, Every: o.every(),
+	})
+	if err != nil {
+		return err
+	}
+	if err := m.firehose.Send(ctx, o.Clusters); err != nil {
+		return err
+	}
+	if err := m.rig.Stored(ctx, events.StreamScores, "sw.score.*.bench", o.Clusters); err != nil {
+		return err
+	}
+	if !o.Pin {
+		return nil
+	}
+	return proc.Pin(ctx, m.rig.PID(access.Scorer), m.processor())
+}
+
+func (m *runner) processor() int { return proc.Machine().Cores - 1 }
+
+// round has the scorer work off events that were stored while it was stopped,
+// and then the consumers read the very same.
+func (m *runner) round(ctx context.Context, i int) error {
+	last, err := m.firehose.Last(ctx)
+	if err != nil {
+		return err
+	}
+	if err := m.drain(ctx, i); err != nil {
+		return err
+	}
+	for _, decode := range []string{wire.DecodeJSON, wire.DecodeRead} {
+		took, cpu, err := m.consume(ctx, last+1, decode)
+		if err != nil {
+			return err
+		}
+		m.plain[decode] = append(m.plain[decode], float64(m.options.Events)/took.Seconds())
+		m.plainCPU[decode] = append(m.plainCPU[decode], float64(m.options.Events)/cpu.Seconds())
+	}
+	return nil
+}
+
+func (m *runner) folded(ctx context.Context) (float64, error) {
+	return m.rig.Metric(ctx, access.Scorer, "spokewire_scorer_events_folded_total", `stream="`+events.StreamMetrics+`"`)
+}
+
+// drain takes the time from when the scorer goes on until it has scored
+// everything.
+func (m *runner) drain(ctx context.Context, i int) error {
+	before, err := m.folded(ctx)
+	if err != nil {
+		return err
+	}
+	pid := m.rig.PID(access.Scorer)
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		return err
+	}
+	err = m.firehose.Send(ctx, m.options.Events)
+	usage := m.rig.Usage()
+	began := time.Now()
+	if err := errors.Join(err, syscall.Kill(pid, syscall.SIGCONT)); err != nil {
+		return err
+	}
+	profiled := func() error { return nil }
+	if i == m.options.Rounds-1 {
+		profiled = m.rig.Profile(ctx, "scorer", 2*time.Second)
+	}
+	err = rig.Poll(ctx, "the scorer has taken all events (if it was stopped for longer than 5 s, it reads only the newest: try fewer --events)", 30*time.Second, 10*time.Millisecond,
+		func() (bool, error) {
+			now, err := m.folded(ctx)
+			return now-before >= float64(m.options.Events), err
+		})
+	if err != nil {
+		return err
+	}
+	took := time.Since(began)
+	used := m.rig.Usage().CPU(usage, access.Scorer)
+	m.scorer = append(m.scorer, float64(m.options.Events)/took.Seconds())
+	m.scorerCPU = append(m.scorerCPU, float64(m.options.Events)/max(used, 10*time.Millisecond).Seconds())
+	return errors.Join(profiled(), m.rig.Quiet(ctx, access.Scorer))
+}
+
+// live offers events at a rate, as many collectors would.
+func (m *runner) live(ctx context.Context) error {
+	m.rig.Say("%d events/s for %s", m.options.Rate, m.options.Live)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- m.firehose.Run(ctx, m.options.Rate) }()
+	if !sleep(ctx, time.Second) {
+		return ctx.Err()
+	}
+	profiled := m.rig.Profile(ctx, "scorer-live", 5*time.Second)
+	first, err := m.firehose.Last(ctx)
+	if err != nil {
+		return err
+	}
+	before, err := m.folded(ctx)
+	if err != nil {
+		return err
+	}
+	usage := m.rig.Usage()
+	if !sleep(ctx, m.options.Live) {
+		return ctx.Err()
+	}
+	now := m.rig.Usage()
+	after, err := m.folded(ctx)
+	if err != nil {
+		return err
+	}
+	last, err := m.firehose.Last(ctx)
+	if err != nil {
+		return err
+	}
+	seconds := now.Elapsed(usage).Seconds()
+	m.offered, m.taken, m.liveCPU = float64(last-first)/seconds, (after-before)/seconds, 100*now.Cores(usage, access.Scorer)
+	err = profiled()
+	cancel()
+	return errors.Join(err, <-done)
+}
+
+func sleep(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (m *runner) result() bench.Result {
+	o := m.options
+	out := bench.Result{
+		Title: fmt.Sprintf("Score metric events of %d samples", o.Samples),
+		About: []string{
+			fmt.Sprintf("A scorer process reads one metric of %d clusters; %g%% of the events change a score, which is published. It is stopped while %d events are stored, and then works them off. The plain consumer is a process with nats.go's ordered consumer, which reads the very same events from the same stream right after: it unmarshals them with encoding/json into our structs and checks nothing, or it checks all that we check.", o.Clusters, 100*o.Changes, o.Events),
+			fmt.Sprintf("In the live part a client publishes %d events/s and waits for their acknowledgements.", o.Rate),
+		},
+	}
+	if o.Pin {
+		out.About = append(out.About, "Scorer and consumers are kept on one core; NATS and the publisher may use the others, and that one.")
+	}
+	out.Add("scorer", bench.PerSecond, bench.AtLeast(atLeastRate), m.scorer...)
+	names := map[string]string{wire.DecodeJSON: "plain consumer, encoding/json", wire.DecodeRead: "plain consumer, all checks"}
+	for _, decode := range []string{wire.DecodeJSON, wire.DecodeRead} {
+		out.Add(names[decode], bench.PerSecond, nil, m.plain[decode]...)
+		out.Add("scorer by "+names[decode], bench.Times, bench.AtLeast(atLeastShare), pairs(m.scorer, m.plain[decode])...)
+	}
+	out.Add("scorer: events a CPU second", bench.PerSecond, nil, m.scorerCPU...)
+	for _, decode := range []string{wire.DecodeJSON, wire.DecodeRead} {
+		out.Add(names[decode]+": events a CPU second", bench.PerSecond, nil, m.plainCPU[decode]...)
+	}
+	out.Add("live: stored", bench.PerSecond, nil, m.offered)
+	out.Add("live: scored", bench.PerSecond, nil, m.taken)
+	out.Add("live: CPU of the scorer", bench.Percent, nil, m.liveCPU)
+	return out
+}
+
+func pairs(of, by []float64) []float64 {
+	a, b := make([][]float64, len(of)), make([][]float64, len(by))
+	for i := range of {
+		a[i], b[i] = of[i:i+1], by[i:i+1]
+	}
+	return bench.Ratios(a, b)
+}
