@@ -41,7 +41,7 @@ func New() *cobra.Command {
 		newEnv(),
 		a.newPublish(), a.newWatch(), a.newGet(), a.newExplain(),
 		a.newApply(), a.newDelete(),
-		a.newSchema(), a.newDead(), a.newDoctor(), newHealth(), a.newVersion(),
+		a.newSchema(), a.newDead(), a.newDoctor(), newHealth(), a.newBench(), a.newVersion(),
 	)
 	return root
 }
