@@ -33,13 +33,13 @@ func TestForwardLeapIsWaitedOut(t *testing.T) {
 		e.expect(t, "stored b", "stored c", "stored d") // goes on by the time before
 		time.Sleep(events.LeapHold - time.Millisecond)
 		synctest.Wait()
-		if ahead := e.Now().Sub(time.Now()); ahead != 0 {
+		if ahead := time.Until(e.Now()); ahead != 0 {
 			t.Errorf("the clock is %v ahead", ahead)
 		}
 		e.expect(t)
 		time.Sleep(time.Millisecond)
 		e.expect(t, "begin")
-		if ahead := e.Now().Sub(time.Now()); ahead != time.Hour {
+		if ahead := time.Until(e.Now()); ahead != time.Hour {
 			t.Errorf("the clock is %v ahead after the leap", ahead)
 		}
 		if n := decidertest.Total(t, e.Counts.Jumps); n != 1 {
@@ -56,7 +56,7 @@ func TestNothingIsDecidedWhileTimeSeemsToGoBack(t *testing.T) {
 		e.expect(t)
 		time.Sleep(time.Millisecond)
 		e.expect(t, "begin", "stored b", "stored c", "stored d")
-		if ahead := e.Now().Sub(time.Now()); ahead != -time.Hour {
+		if ahead := time.Until(e.Now()); ahead != -time.Hour {
 			t.Errorf("the clock is %v ahead after the leap", ahead)
 		}
 		if n := decidertest.Total(t, e.Counts.Jumps); n != 1 {
@@ -73,8 +73,8 @@ func TestTimeThatIsPutRightIsNoLeap(t *testing.T) {
 		b.SetNow(time.Now)
 		metric(t, b, "e")
 		synctest.Wait()
-		if len(e.said) != 4 || e.Now().Sub(time.Now()) != 0 {
-			t.Errorf("said %q, the clock is %v ahead", e.said, e.Now().Sub(time.Now()))
+		if len(e.said) != 4 || time.Until(e.Now()) != 0 {
+			t.Errorf("said %q, the clock is %v ahead", e.said, time.Until(e.Now()))
 		}
 		e.said = nil
 		time.Sleep(time.Hour)

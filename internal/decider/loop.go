@@ -151,7 +151,7 @@ func (l *Loop[T]) Take(ctx context.Context, b events.Batch) {
 
 func (l *Loop[T]) fold(u events.Update) {
 	l.observe(u)
-	l.Positions.take(u)
+	l.take(u)
 	switch u.Kind {
 	case events.Behind:
 		if l.synced {

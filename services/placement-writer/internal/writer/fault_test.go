@@ -1,45 +1,15 @@
 package writer
 
 import (
-	"context"
-	"errors"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/cloudevents/sdk-go/v2/event"
-
+	"github.com/spokewire/spokewire/internal/decider/decidertest"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/events/eventstest"
 	"github.com/spokewire/spokewire/pkg/schemas"
 )
-
-// faulty fails publishes, before or after the event was stored, and reads.
-type faulty struct {
-	*eventstest.Bus
-	before, after, reads atomic.Int32 // how many are still to fail
-}
-
-var errFault = errors.New("no answer")
-
-func (f *faulty) Publish(ctx context.Context, subject string, e event.Event, opts ...events.PublishOption) (events.Ack, error) {
-	if f.before.Add(-1) >= 0 {
-		return events.Ack{}, errFault
-	}
-	ack, err := f.Bus.Publish(ctx, subject, e, opts...)
-	if err == nil && f.after.Add(-1) >= 0 {
-		return events.Ack{}, errFault
-	}
-	return ack, err
-}
-
-func (f *faulty) Last(ctx context.Context, stream, subject string) (events.Message, error) {
-	if f.reads.Add(-1) >= 0 {
-		return events.Message{}, errFault
-	}
-	return f.Bus.Last(ctx, stream, subject)
-}
 
 func TestPublishFaults(t *testing.T) {
 	for name, tt := range map[string]struct {
@@ -55,13 +25,13 @@ func TestPublishFaults(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := eventstest.NewBus()
 				h := hub{t, b}
-				f := &faulty{Bus: b.Peer()}
+				f := &decidertest.Faulty{Bus: b.Peer()}
 				start(t, f, nil)
 				h.fleet("a", "b")
 				h.score("a", 2, time.Hour)
 				h.score("b", 1, time.Hour)
 				synctest.Wait()
-				fail := func() { f.before.Store(tt.before); f.after.Store(tt.after); f.reads.Store(tt.reads) }
+				fail := func() { f.Before.Store(tt.before); f.After.Store(tt.after); f.Reads.Store(tt.reads) }
 				fail()
 				h.place("train", onGPU)
 				time.Sleep(time.Minute)

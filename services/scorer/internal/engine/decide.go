@@ -33,7 +33,7 @@ func (e *Engine) decide(ctx context.Context, p *pair) {
 		p.trigger = nil
 		return
 	}
-	if until, wait := p.Wait(!e.behind(p), e.Now()); wait {
+	if until, wait := p.Wait(e.covers(p), e.Now()); wait {
 		e.wakeAt(p, until)
 		e.line.Hold(p)
 		return
@@ -48,11 +48,11 @@ func (e *Engine) decide(ctx context.Context, p *pair) {
 	}
 }
 
-// behind reports whether p's score rests on events that this replica has yet
-// to see. What was published before the streams were last read cannot.
-func (e *Engine) behind(p *pair) bool {
-	return p.ours && p.receivedAt.After(e.SyncedAt()) &&
-		!(e.Covers(events.StreamMetrics, p.basis.metrics) && e.Covers(events.StreamHub, p.basis.hub) && e.Covers(events.StreamConfig, p.basis.config))
+// covers reports whether this replica has seen all that p's score rests on,
+// as it has for what was published before the streams were last read.
+func (e *Engine) covers(p *pair) bool {
+	return !p.ours || !p.receivedAt.After(e.SyncedAt()) ||
+		e.Covers(events.StreamMetrics, p.basis.metrics) && e.Covers(events.StreamHub, p.basis.hub) && e.Covers(events.StreamConfig, p.basis.config)
 }
 
 // withdraw ends a score of which the scorer, or the cluster, was deleted.

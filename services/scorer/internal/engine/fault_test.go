@@ -1,17 +1,12 @@
 package engine
 
 import (
-	"context"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/cloudevents/sdk-go/v2/event"
-
-	"github.com/spokewire/spokewire/internal/decider"
 	"github.com/spokewire/spokewire/internal/decider/decidertest"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/events/eventstest"
@@ -183,28 +178,13 @@ func TestConflictIsReread(t *testing.T) {
 	})
 }
 
-// failing refuses the first publishes of scores.
-type failing struct {
-	decider.Bus
-	mu   sync.Mutex
-	left int
-}
-
-func (f *failing) Publish(ctx context.Context, subject string, e event.Event, opts ...events.PublishOption) (events.Ack, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.left > 0 {
-		f.left--
-		return events.Ack{}, fmt.Errorf("the server is in a bad mood")
-	}
-	return f.Bus.Publish(ctx, subject, e, opts...)
-}
-
 func TestFailedPublishIsRetried(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := eventstest.NewBus()
-		e, _ := start(t, &failing{Bus: b, left: 3}, nil)
+		f := &decidertest.Faulty{Bus: b}
+		f.Before.Store(3)
+		e, _ := start(t, f, nil)
 		synctest.Wait()
 		apply(t, b, "s", `metric("x")`, nil)
 		metric(t, b, "c", "node", "x=1")
