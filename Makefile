@@ -64,7 +64,7 @@ help: ## say what there is
 
 build: $(BIN)/spokewire $(SERVICES:%=$(BIN)/service/%) ## build our programs into bin/
 
-tools: hub $(BIN)/kubectl $(BIN)/nats-server $(BIN)/nats ## build the pinned programs: the hub's, kubectl, nats-server, nats
+tools: hub $(BIN)/kubectl $(BIN)/nats-server $(BIN)/nats $(BIN)/placement ## build the pinned programs: the hub's, kubectl, nats-server, nats, OCM's placement controller
 
 demo: hub $(BIN)/spokewire ## metrics of three clusters become OCM objects on a real API server, step by step
 	@$(BIN)/spokewire demo
@@ -81,7 +81,7 @@ TESTFLAGS ?= -count=1 -timeout 20m
 check: lint hub ## the quick loop: lint and the unit tests, with the race detector
 	CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) $(UNIT)
 
-test: hub tools $(BIN)/placement build ## every test, on a fresh machine
+test: tools build ## every test, on a fresh machine
 	CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) ./...
 
 generate: ## make the generated files anew
