@@ -3,6 +3,7 @@ package collector
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -51,8 +52,8 @@ func (o Options) Validate() error {
 	switch {
 	case o.Kept < 1 || o.Kept > o.Series:
 		return fmt.Errorf("--kept is %d, want 1 to --series", o.Kept)
-	case o.Interval < 10*time.Millisecond || o.Scrapes < 1:
-		return fmt.Errorf("--interval is %s and --scrapes %d, want at least 10ms and 1", o.Interval, o.Scrapes)
+	case o.Interval < 100*time.Millisecond || o.Scrapes < 1:
+		return fmt.Errorf("--interval is %s and --scrapes %d, want at least 100ms and 1", o.Interval, o.Scrapes)
 	}
 	return nil
 }
@@ -84,32 +85,43 @@ func Run(ctx context.Context, env rig.Env, o Options) (_ bench.Result, err error
 		return bench.Result{}, err
 	}
 	defer os.RemoveAll(outbox)
-	pid, stop, err := start(ctx, r, o, server.URL, filepath.Join(outbox, "outbox"))
+	running, pid, stop, err := start(ctx, r, o, server.URL, filepath.Join(outbox, "outbox"))
 	if err != nil {
 		return bench.Result{}, err
 	}
 	defer stop()
-	if err := r.Stored(ctx, events.StreamMetrics, events.MetricSubject(cluster, source), 1); err != nil {
-		return bench.Result{}, err
+	err = r.Stored(running, events.StreamMetrics, events.MetricSubject(cluster, source), 1)
+	if err != nil {
+		return bench.Result{}, errors.Join(err, context.Cause(running))
 	}
-	return measure(ctx, r, o, endpoint, pid)
+	result, err := measure(running, r, o, endpoint, pid)
+	return result, errors.Join(err, context.Cause(running))
 }
 
 const cluster, source = "bench", "node"
 
-// start runs a collector process.
-func start(ctx context.Context, r *rig.Rig, o Options, target, outbox string) (pid int, stop func(), err error) {
+// start runs a collector process. The context that it returns ends with it.
+func start(ctx context.Context, r *rig.Rig, o Options, target, outbox string) (running context.Context, pid int, stop func(), err error) {
 	cmd := exec.CommandContext(ctx, r.Env.Executable, "run", "collector", "--cluster", cluster, "--source", source, //nolint:gosec // our own program
 		"--target", target, "--interval", o.Interval.String(), "--keep", "kept_.*", "--outbox", outbox, "--log-level", "warn")
 	cmd.Env = append(os.Environ(), "NATS_URL="+r.URL)
 	cmd.Stderr = r.Env.Progress
 	if err := cmd.Start(); err != nil {
-		return 0, nil, err
+		return nil, 0, nil, err
 	}
-	return cmd.Process.Pid, func() {
+	running, cancel := context.WithCancelCause(ctx)
+	go func() { cancel(fmt.Errorf("the collector ended by itself: %w", orEnd(cmd.Wait()))) }()
+	return running, cmd.Process.Pid, func() {
 		_ = cmd.Process.Kill() // what it has stored is thrown away
-		_ = cmd.Wait()
+		<-running.Done()
 	}, nil
+}
+
+func orEnd(err error) error {
+	if err == nil {
+		return errors.New("without an error")
+	}
+	return err
 }
 
 func measure(ctx context.Context, r *rig.Rig, o Options, e *endpoint, pid int) (bench.Result, error) {

@@ -12,7 +12,7 @@ func TestMain(m *testing.M) { benchtest.Main(m) }
 
 func TestRun(t *testing.T) {
 	t.Parallel()
-	r, err := collector.Run(t.Context(), benchtest.Env(t), collector.Options{Series: 60, Kept: 55, Interval: 20 * time.Millisecond, Scrapes: 20})
+	r, err := collector.Run(t.Context(), benchtest.Env(t), collector.Options{Series: 60, Kept: 55, Interval: 100 * time.Millisecond, Scrapes: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
