@@ -9,8 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/cloudevents/sdk-go/v2/event"
-
 	"github.com/spokewire/spokewire/internal/decider"
 	"github.com/spokewire/spokewire/internal/decider/decidertest"
 	"github.com/spokewire/spokewire/pkg/events"
@@ -29,21 +27,19 @@ type echo struct {
 }
 
 type score struct {
-	cluster  string
-	expected uint64
-	fault    error
+	cluster string
+	odd     bool // no score
 }
 
-func (s *score) Event() (event.Event, []events.PublishOption, error) {
-	if s.fault != nil {
-		return event.Event{}, nil, s.fault
+func (s *score) Payload() schemas.Payload {
+	if s.odd {
+		return &schemas.Score{}
 	}
 	one := int32(1)
-	e, err := events.New(schemas.TypeScoreComputed, "/test", &schemas.Score{
+	return &schemas.Score{
 		Cluster: s.cluster, Scorer: "s", ValidFor: schemas.Duration(time.Hour),
 		Items: []schemas.ScoreItem{{Name: "s", Value: &one, Reason: schemas.ScoreComputedReason}},
-	})
-	return e, nil, err
+	}
 }
 
 func (e *echo) Fold(u events.Update) {
@@ -62,8 +58,9 @@ func (e *echo) Begin() { e.said = append(e.said, "begin") }
 func (e *echo) Decide(ctx context.Context) time.Time {
 	e.decided = append(e.decided, e.Now())
 	for len(e.jobs) > 0 && e.Room() {
-		e.Start(ctx, decider.Job[*score]{Content: e.jobs[0], Subject: events.ScoreSubject(e.jobs[0].cluster, "s"), Expected: e.jobs[0].expected})
+		s := e.jobs[0]
 		e.jobs = e.jobs[1:]
+		e.Start(ctx, decider.Job[*score]{Content: s, Type: schemas.TypeScoreComputed, Source: "/test", Key: s.cluster, Subject: events.ScoreSubject(s.cluster, "s")})
 	}
 	return e.next
 }
@@ -148,22 +145,23 @@ func TestLoop(t *testing.T) {
 func TestVerdicts(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		fault, busFault error
-		want            string
+		odd   bool
+		fault error
+		want  string
 	}{
-		"no event":      {fault: errors.New("makes no sense"), want: "refused a"},
-		"too large":     {busFault: events.ErrTooLarge, want: "refused a"},
-		"no answer":     {busFault: errors.New("no answer"), want: "failed a"},
+		"no event":      {odd: true, want: "refused a"},
+		"too large":     {fault: events.ErrTooLarge, want: "refused a"},
+		"no answer":     {fault: errors.New("no answer"), want: "failed a"},
 		"all went well": {want: "stored a"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				b := eventstest.NewBus()
-				s := &stuck{Bus: b, release: make(chan struct{}), err: tc.busFault}
+				s := &stuck{Bus: b, release: make(chan struct{}), err: tc.fault}
 				close(s.release)
 				e, _ := newLoop(t, s)
-				e.jobs = []*score{{cluster: "a", fault: tc.fault}}
+				e.jobs = []*score{{cluster: "a", odd: tc.odd}}
 				decidertest.Run(t, e)
 				e.expect(t, "begin", tc.want)
 			})

@@ -6,26 +6,28 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cloudevents/sdk-go/v2/event"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/spokewire/spokewire/pkg/events"
+	"github.com/spokewire/spokewire/pkg/schemas"
 )
 
 // publishTimeout bounds one publish, reconnects included; then the subject
 // is read again.
 const publishTimeout = 30 * time.Second
 
-// Content makes the event of a job. It is called beside the loop.
-type Content interface {
-	Event() (event.Event, []events.PublishOption, error)
-}
+// Content makes the payload of a job: a *schemas.Deleted for a tombstone. It
+// is called beside the loop.
+type Content interface{ Payload() schemas.Payload }
 
 // Job is one event to publish.
 type Job[T Content] struct {
 	Content T
+	Type    string // of the event, as its Source and Key are
+	Source  string
+	Key     string // events of one key stay in order
 	Subject string
 	// Expected is the sequence that the subject's last event must have.
 	Expected uint64
@@ -125,15 +127,21 @@ func (p *Publisher[T]) publish(ctx context.Context, j Job[T]) Outcome[T] {
 }
 
 func (p *Publisher[T]) send(ctx context.Context, out *Outcome[T]) {
-	ev, options, err := out.Content.Event()
+	payload := out.Content.Payload()
+	ev, err := events.New(out.Type, out.Source, payload)
 	if err != nil {
 		out.Err = events.Permanent(err)
 		return
 	}
+	ev.SetExtension(events.ExtPartitionKey, out.Key)
 	events.Inject(ctx, &ev)
+	options := []events.PublishOption{events.ExpectLast(out.Expected)}
+	if _, end := payload.(*schemas.Deleted); end {
+		options = append(options, events.Tombstone())
+	}
 	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
 	defer cancel()
-	out.Ack, out.Err = p.bus.Publish(ctx, out.Subject, ev, append(options, events.ExpectLast(out.Expected))...)
+	out.Ack, out.Err = p.bus.Publish(ctx, out.Subject, ev, options...)
 	if out.Err == nil || refused(out.Err) {
 		return
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/cloudevents/sdk-go/v2/event"
 	"go.opentelemetry.io/otel/attribute"
 
 	"github.com/spokewire/spokewire/internal/decider"
@@ -25,8 +24,9 @@ type deciding struct {
 // Balance at once, or two Placements decided one after the other would both
 // take the same empty cluster.
 func (w *Writer) start(ctx context.Context, x *deciding, trigger *decider.Trigger, began time.Time) {
-	d := x.desk
+	d, eventType := x.desk, schemas.TypePlacementDecisionDeleted
 	if x.decision != nil {
+		eventType = schemas.TypePlacementDecided
 		if trigger != nil {
 			x.decision.Origin = &trigger.Origin
 		}
@@ -35,7 +35,8 @@ func (w *Writer) start(ctx context.Context, x *deciding, trigger *decider.Trigge
 	clear(d.triggers)
 	w.line.Away(d)
 	w.Start(ctx, decider.Job[*deciding]{
-		Content: x, Subject: events.DecisionSubject(events.KindPlacement, d.key.Namespace, d.key.Name), Expected: d.sequence, Trigger: trigger, Began: began,
+		Content: x, Type: eventType, Source: events.ServiceSource(Service), Key: d.key.String(),
+		Subject: events.DecisionSubject(events.KindPlacement, d.key.Namespace, d.key.Name), Expected: d.sequence, Trigger: trigger, Began: began,
 		Attributes: []attribute.KeyValue{attribute.String("placement", d.key.String()), attribute.String("cause", x.cause())},
 	})
 }
@@ -47,21 +48,12 @@ func (x *deciding) cause() string {
 	return x.decision.Cause
 }
 
-// Event makes the CloudEvent.
-func (x *deciding) Event() (event.Event, []events.PublishOption, error) {
-	var options []events.PublishOption
-	var e event.Event
-	var err error
+// Payload is the decision, or its end.
+func (x *deciding) Payload() schemas.Payload {
 	if x.deleted != nil {
-		options = append(options, events.Tombstone())
-		e, err = events.New(schemas.TypePlacementDecisionDeleted, events.ServiceSource(Service), x.deleted)
-	} else {
-		e, err = events.New(schemas.TypePlacementDecided, events.ServiceSource(Service), x.decision)
+		return x.deleted
 	}
-	if err == nil {
-		e.SetExtension(events.ExtPartitionKey, x.desk.key.String())
-	}
-	return e, options, err
+	return x.decision
 }
 
 // Settle takes note of what became of a job.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/cloudevents/sdk-go/v2/event"
 	"go.opentelemetry.io/otel/attribute"
 
 	"github.com/spokewire/spokewire/internal/decider"
@@ -30,33 +29,24 @@ func (e *Engine) start(ctx context.Context, p *pair, s *scoring, began time.Time
 	if p.trigger != nil {
 		s.origin = &p.trigger.Origin
 	}
+	cluster, scorer, eventType := p.cluster.name, p.scorer, schemas.TypeScoreComputed
+	if s.withdrawn != "" {
+		eventType = schemas.TypeScoreDeleted
+	}
 	e.Start(ctx, decider.Job[*scoring]{
-		Content: s, Subject: events.ScoreSubject(p.cluster.name, p.scorer), Expected: p.sequence, Trigger: p.trigger, Began: began,
-		Attributes: []attribute.KeyValue{attribute.String("cluster", p.cluster.name), attribute.String("scorer", p.scorer), attribute.String("cause", s.cause)},
+		Content: s, Type: eventType, Source: events.ScorerSource(cluster, scorer), Key: cluster,
+		Subject: events.ScoreSubject(cluster, scorer), Expected: p.sequence, Trigger: p.trigger, Began: began,
+		Attributes: []attribute.KeyValue{attribute.String("cluster", cluster), attribute.String("scorer", scorer), attribute.String("cause", s.cause)},
 	})
 	p.trigger = nil
 	e.line.Away(p)
 }
 
-// Event makes the CloudEvent.
-func (s *scoring) Event() (event.Event, []events.PublishOption, error) {
-	cluster, scorer := s.pair.cluster.name, s.pair.scorer
-	var options []events.PublishOption
-	var ev event.Event
-	var err error
+// Payload is the score, or its end.
+func (s *scoring) Payload() schemas.Payload {
 	if s.withdrawn != "" {
-		options = append(options, events.Tombstone())
-		ev, err = events.New(schemas.TypeScoreDeleted, events.ScorerSource(cluster, scorer), &schemas.Deleted{Namespace: cluster, Name: scorer, Reason: s.withdrawn})
-	} else {
-		ev, err = events.New(schemas.TypeScoreComputed, events.ScorerSource(cluster, scorer), s.score())
+		return &schemas.Deleted{Namespace: s.pair.cluster.name, Name: s.pair.scorer, Reason: s.withdrawn}
 	}
-	if err == nil {
-		ev.SetExtension(events.ExtPartitionKey, cluster)
-	}
-	return ev, options, err
-}
-
-func (s *scoring) score() *schemas.Score {
 	out := &schemas.Score{
 		Cluster: s.pair.cluster.name, Scorer: s.pair.scorer,
 		Items: s.result.Score(), HubOff: s.program.HubOff(), Origin: s.origin,
