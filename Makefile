@@ -118,3 +118,21 @@ compose-down: ## stop the containers; their data stays
 
 compose-test: $(BIN)/spokewire $(BIN)/nats $(IMAGES:%=$(BIN)/%) ## test the stack in containers, and leave nothing behind
 	@$(GO) run ./test/compose
+
+# Benchmarks. Each result is a file; the document is made of the files.
+RESULTS := bench/results
+BENCH   := $(BIN)/spokewire bench
+MOVE    := $(BENCH) move --placements 100 --ocm
+.PHONY: bench bench-report
+bench: tools $(BIN)/placement build ## measure everything anew, about 15 minutes on a quiet machine, and write docs/benchmarks.md
+	$(BENCH) decide --save $(RESULTS)/decide.json
+	$(BENCH) collector --save $(RESULTS)/collector.json
+	$(BENCH) scorer --save $(RESULTS)/scorer.json
+	$(MOVE) --clusters 100 --rounds 20 --save $(RESULTS)/move-0100-idle.json
+	$(MOVE) --clusters 1000 --rounds 20 --save $(RESULTS)/move-1000-idle.json
+	$(MOVE) --clusters 100 --rounds 8 --background 10000 --save $(RESULTS)/move-0100-busy.json
+	$(MOVE) --clusters 1000 --rounds 8 --background 10000 --save $(RESULTS)/move-1000-busy.json
+	$(BENCH) scale --save $(RESULTS)/scale.json
+	$(MAKE) bench-report
+bench-report:
+	$(BENCH) report $(RESULTS) > docs/benchmarks.md

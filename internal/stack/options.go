@@ -23,6 +23,9 @@ const maxSpokes = 100
 type Options struct {
 	// Executable is the spokewire program that the processes run.
 	Executable string
+	// ServiceDir, if set, is where the services' own programs are; those that
+	// are there are run instead.
+	ServiceDir string
 	// BinDir holds the hub's programs, see package hub.
 	BinDir  string
 	DataDir string

@@ -131,10 +131,22 @@ func (s *Stack) start(p Program) error {
 	return nil
 }
 
-// self is a process that runs one of spokewire's own parts.
+// self is a process that runs one of spokewire's own parts, by the program of
+// that part alone where the options say where it is. The first of args names
+// the part.
 func (s *Stack) self(name string, env []string, args ...string) Program {
-	args = slices.Concat([]string{"run"}, args, s.options.Args[name])
-	return Program{Name: name, Path: s.options.Executable, Args: args, Env: env}
+	args = slices.Concat(args, s.options.Args[name])
+	if dir := s.options.ServiceDir; dir != "" {
+		if path := filepath.Join(dir, args[0]); isProgram(path) {
+			return Program{Name: name, Path: path, Args: args[1:], Env: env}
+		}
+	}
+	return Program{Name: name, Path: s.options.Executable, Args: append([]string{"run"}, args...), Env: env}
+}
+
+func isProgram(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // Processes names the stack's processes in the order of their start.

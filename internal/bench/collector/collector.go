@@ -102,8 +102,9 @@ const cluster, source = "bench", "node"
 
 // start runs a collector process. The context that it returns ends with it.
 func start(ctx context.Context, r *rig.Rig, o Options, target, outbox string) (running context.Context, pid int, stop func(), err error) {
-	cmd := exec.CommandContext(ctx, r.Env.Executable, "run", "collector", "--cluster", cluster, "--source", source, //nolint:gosec // our own program
+	words := append(r.Env.Service("collector"), "--cluster", cluster, "--source", source,
 		"--target", target, "--interval", o.Interval.String(), "--keep", "kept_.*", "--outbox", outbox, "--log-level", "warn")
+	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	cmd.Env = append(os.Environ(), "NATS_URL="+r.URL)
 	cmd.Stderr = r.Env.Progress
 	if err := cmd.Start(); err != nil {

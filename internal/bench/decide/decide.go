@@ -118,7 +118,7 @@ func newCase(clusters int, selected int32) (*one, error) {
 		name := fmt.Sprintf("spoke-%05d", i)
 		c.fleet.SetCluster(&schemas.Cluster{Name: name, Labels: map[string]string{"cluster.open-cluster-management.io/clusterset": "default"}})
 		c.scores = append(c.scores, c.score(name))
-		c.set(i, int32(i%201-100)) //nolint:gosec // -100..100
+		c.set(i, int32(i%201-100))
 	}
 	p, err := parse(selected)
 	if err != nil {
@@ -158,7 +158,7 @@ func parse(selected int32) (*placement.Placement, error) {
 func (c *one) run(b *testing.B) {
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		c.set(i*7919%len(c.scores), int32(i%150-100)) //nolint:gosec // -100..49
+		c.set(i*7919%len(c.scores), int32(i%150-100))
 		c.ranking.Refresh(c.now)
 		c.ranking.PublishAt()
 	}

@@ -164,7 +164,7 @@ func (s *ocm) start(ctx context.Context) error {
 
 func (s *ocm) flip(value int) (func(context.Context) error, error) {
 	return func(ctx context.Context) error {
-		if err := s.rig.WriteScore(ctx, contender, ocmScore, int32(value)); err != nil { //nolint:gosec // at most 100
+		if err := s.rig.WriteScore(ctx, contender, ocmScore, int32(value)); err != nil {
 			return fmt.Errorf("write score %s of %s: %w", ocmScore, contender, err)
 		}
 		return nil
@@ -200,7 +200,7 @@ func (s *ocm) background(ctx context.Context) error {
 	for range noiseWriters {
 		group.Go(func() error {
 			for i := range due {
-				value := int32((i + i/len(quiet)*7) % others) //nolint:gosec // below 40
+				value := int32((i + i/len(quiet)*7) % others)
 				if err := s.rig.WriteScore(context.WithoutCancel(ctx), quiet[i%len(quiet)], name, value); err != nil {
 					return err
 				}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"time"
 
 	"k8s.io/client-go/tools/clientcmd"
@@ -22,12 +23,25 @@ import (
 type Env struct {
 	// Executable is the spokewire program, BinDir holds the hub's.
 	Executable, BinDir string
+	// ServiceDir holds the services' own programs; empty: the services are
+	// run by Executable.
+	ServiceDir string
 	// Progress is where the steps are told.
 	Progress io.Writer
 	// ProfileDir is where CPU profiles of the services go; empty: none.
 	ProfileDir string
 	// Keep leaves the stack's directory with its logs.
 	Keep bool
+}
+
+// Service is the command line that runs a service by itself.
+func (e Env) Service(name string) []string {
+	if path := filepath.Join(e.ServiceDir, name); e.ServiceDir != "" {
+		if _, err := os.Stat(path); err == nil {
+			return []string{path}
+		}
+	}
+	return []string{e.Executable, "run", name}
 }
 
 // Rig is a running stack.
@@ -59,7 +73,7 @@ func Start(ctx context.Context, env Env, change func(*stack.Options)) (_ *Rig, e
 		}
 	}()
 	o := stack.DefaultOptions()
-	o.Executable, o.BinDir, o.DataDir, o.Spokes = env.Executable, env.BinDir, dir, 0
+	o.Executable, o.BinDir, o.ServiceDir, o.DataDir, o.Spokes = env.Executable, env.BinDir, env.ServiceDir, dir, 0
 	o.Log, o.Progress = r.log, func(step string) { r.Say("%s", step) }
 	change(&o)
 	if env.ProfileDir != "" {

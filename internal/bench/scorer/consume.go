@@ -20,7 +20,7 @@ func (m *runner) consume(ctx context.Context, first uint64, decode string) (took
 	if m.options.Pin {
 		words = append([]string{"taskset", "-c", strconv.Itoa(m.processor())}, words...)
 	}
-	cmd := exec.CommandContext(ctx, words[0], words[1:]...) //nolint:gosec // our own program
+	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	cmd.Env = append(os.Environ(), "NATS_URL="+m.rig.URL)
 	cmd.Stderr = m.rig.Env.Progress
 	output, err := cmd.Output()

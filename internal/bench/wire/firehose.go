@@ -22,6 +22,9 @@ import (
 // maxPending is how many events wait for their acknowledgement at a time.
 const maxPending = 1024
 
+// stall is for how long the server may take nothing.
+const stall = 30 * time.Second
+
 // Load says which events are published: in turn for each cluster a snapshot
 // of one source.
 type Load struct {
@@ -122,7 +125,7 @@ func (f *Firehose) next() error {
 	header[jetstream.MsgIDHeader] = []string{id}
 	_, err := f.js.PublishMsgAsync(&nats.Msg{
 		Subject: events.MetricSubject(f.load.Clusters[i], f.load.Source), Header: header, Data: f.body(f.values[i]),
-	})
+	}, jetstream.WithStallWait(stall))
 	return err
 }
 
