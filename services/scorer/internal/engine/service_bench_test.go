@@ -29,6 +29,7 @@ func (r replaying) Watch(ctx context.Context, w events.Watch, fn func(events.Upd
 		if u.Kind != events.Stored {
 			return nil
 		}
+		u.Message.ReceivedAt = time.Now()
 		return fn(u)
 	})
 }
