@@ -91,21 +91,33 @@ func withProfiles(args map[string][]string) map[string][]string {
 	return out
 }
 
-// Profile takes a CPU profile of each service for as long as d, and one of
-// its memory, beside what else goes on. It returns at once; wait for the
-// result of the function. Without a directory for profiles it does nothing.
+// hubProcess is the API server, as it stands in the names of profiles.
+const hubProcess = "kube-apiserver"
+
+// Profile takes a CPU profile of each service and of the API server for as
+// long as d, and one of its memory, beside what else goes on. It returns at
+// once; wait for the result of the function. Without a directory for profiles
+// it does nothing.
 func (r *Rig) Profile(ctx context.Context, label string, d time.Duration) (wait func() error) {
 	if r.Env.ProfileDir == "" {
 		return func() error { return nil }
 	}
 	done := make(chan error)
-	services := Services()
-	for _, name := range services {
+	var processes []string
+	for _, name := range r.Everything() {
+		if r.Health(name) != "" {
+			processes = append(processes, name)
+		}
+	}
+	if r.Hub != nil {
+		processes = append(processes, hubProcess)
+	}
+	for _, name := range processes {
 		go func() { done <- r.profile(ctx, name, label, d) }()
 	}
 	return func() error {
 		var first error
-		for range services {
+		for range processes {
 			if err := <-done; err != nil && first == nil {
 				first = err
 			}
@@ -114,12 +126,19 @@ func (r *Rig) Profile(ctx context.Context, label string, d time.Duration) (wait 
 	}
 }
 
+func (r *Rig) page(ctx context.Context, process, path string, most time.Duration) ([]byte, error) {
+	if process == hubProcess {
+		return r.Hub.ClusterV1().RESTClient().Get().RequestURI(path).Timeout(most).DoRaw(ctx)
+	}
+	return r.get(ctx, process, path, most)
+}
+
 func (r *Rig) profile(ctx context.Context, service, label string, d time.Duration) error {
 	for kind, path := range map[string]string{
 		"cpu":  fmt.Sprintf("/debug/pprof/profile?seconds=%d", max(1, int(d.Seconds()))),
 		"heap": "/debug/pprof/heap",
 	} {
-		text, err := r.get(ctx, service, path, d+time.Minute)
+		text, err := r.page(ctx, service, path, d+time.Minute)
 		if err != nil {
 			return err
 		}
