@@ -18,6 +18,7 @@ import (
 
 	"github.com/spokewire/spokewire/internal/access"
 	"github.com/spokewire/spokewire/internal/hub"
+	"github.com/spokewire/spokewire/pkg/events"
 )
 
 // hubAccess is how the stack's parts reach the hub.
@@ -145,6 +146,29 @@ func (s *Stack) startSpokes(ctx context.Context) error {
 	for i := range s.options.spokes() {
 		if err := s.startSpoke(ctx, clusterName(i+1)); err != nil {
 			return fmt.Errorf("%s: %w", clusterName(i+1), err)
+		}
+	}
+	return s.waitForMetrics(ctx)
+}
+
+// waitForMetrics returns once each spoke's first snapshot is on the bus.
+func (s *Stack) waitForMetrics(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	bus, err := s.connect(ctx, access.Operator, "")
+	if err != nil {
+		return err
+	}
+	defer bus.Close()
+	for _, cluster := range s.Clusters() {
+		for {
+			_, err := bus.Last(ctx, events.StreamMetrics, events.MetricSubject(cluster, spokeSource))
+			if err == nil {
+				break
+			}
+			if !sleep(ctx, 20*time.Millisecond) {
+				return fmt.Errorf("no metrics of %s after %s: %w", cluster, readyTimeout, err)
+			}
 		}
 	}
 	return nil
