@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spokewire/spokewire/internal/process"
+	"github.com/spokewire/spokewire/internal/process/processtest"
 )
 
 func TestRunServesUntilItsContextEnds(t *testing.T) {
@@ -20,7 +20,7 @@ func TestRunServesUntilItsContextEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	rt := process.TestRuntime(t)
+	rt := processtest.Runtime(t)
 	ended := make(chan error, 1)
 	go func() { ended <- Run(ctx, config, rt) }()
 	for deadline := time.Now().Add(startTimeout); rt.Health.CheckReady() != nil || time.Now().After(deadline); {
@@ -43,7 +43,7 @@ func TestRunNamesWhatIsWrongWithItsConfiguration(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, config := range map[string]string{"--config is missing": "", "no such file": "/does/not/exist", "broken.conf": broken} {
-		err := Run(t.Context(), config, process.TestRuntime(t))
+		err := Run(t.Context(), config, processtest.Runtime(t))
 		if err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("Run(%q) = %v, want an error with %q", config, err, name)
 		}

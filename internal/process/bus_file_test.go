@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spokewire/spokewire/internal/process"
+	"github.com/spokewire/spokewire/internal/process/processtest"
 	"github.com/spokewire/spokewire/pkg/events/eventstest"
 )
 
@@ -38,7 +39,7 @@ func TestTheBusIsNamedByAFile(t *testing.T) {
 			t.Setenv("NATS_URL_FILE", tt.file)
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 			defer cancel()
-			bus, err := process.DefaultBusOptions().Connect(ctx, process.TestRuntime(t))
+			bus, err := process.DefaultBusOptions().Connect(ctx, processtest.Runtime(t))
 			if tt.wantError != "" {
 				if err == nil || !strings.Contains(err.Error(), tt.wantError) {
 					t.Fatalf("error %v, want %q", err, tt.wantError)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spokewire/spokewire/internal/hub/hubtest"
 	"github.com/spokewire/spokewire/internal/process"
+	"github.com/spokewire/spokewire/internal/process/processtest"
 	"github.com/spokewire/spokewire/internal/spoke"
 	"github.com/spokewire/spokewire/internal/stack"
 	"github.com/spokewire/spokewire/pkg/events"
@@ -69,7 +70,7 @@ func TestOneTraceReachesFromTheScrapeToTheHub(t *testing.T) {
 	defer running.Wait()
 	defer cancel()
 	run := func(name string, service func(context.Context, process.Runtime) error) {
-		rt := process.TestRuntime(t)
+		rt := processtest.Runtime(t)
 		rt.Name, rt.Tracer = name, provider
 		running.Go(func() {
 			if err := service(ctx, rt); err != nil && !errors.Is(err, context.Canceled) {

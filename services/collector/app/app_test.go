@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/spokewire/spokewire/internal/process"
+	"github.com/spokewire/spokewire/internal/process/processtest"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/events/eventstest"
 	"github.com/spokewire/spokewire/pkg/events/jetstream"
@@ -128,7 +129,7 @@ func TestCollectsWhileNATSIsAway(t *testing.T) {
 	}
 	nats.Stop()
 	target, scrapes := target(t)
-	rt := process.TestRuntime(t)
+	rt := processtest.Runtime(t)
 	start(t, options(url, target, t.TempDir()), rt)
 	eventually(t, "5 scrapes without NATS", func() bool { return scrapes.Load() >= 5 })
 	if err := rt.Health.CheckReady(); err != nil {
@@ -172,8 +173,8 @@ func TestPermissions(t *testing.T) {
 	allowed.Bus.InboxPrefix = "_INBOX_spoke-1"
 	denied := allowed
 	denied.Cluster, denied.Outbox = "spoke-2", t.TempDir()
-	start(t, allowed, process.TestRuntime(t))
-	deniedRuntime := process.TestRuntime(t)
+	start(t, allowed, processtest.Runtime(t))
+	deniedRuntime := processtest.Runtime(t)
 	start(t, denied, deniedRuntime)
 	eventually(t, "spoke-1 is heard, spoke-2 counts its refusals", func() bool {
 		return len(stored(t, bus, events.StreamMetrics)) >= 3 && failures(t, deniedRuntime, "Denied") >= 2
@@ -252,7 +253,7 @@ func TestRunNamesTheField(t *testing.T) {
 	}
 	o := DefaultOptions()
 	o.Bus.URL, o.ConfigFile = "nats://127.0.0.1:1", file
-	err := Run(t.Context(), o, process.TestRuntime(t))
+	err := Run(t.Context(), o, processtest.Runtime(t))
 	if err == nil || !strings.Contains(err.Error(), "sources[0].tls.caFile") {
 		t.Errorf("error is %v", err)
 	}

@@ -21,6 +21,7 @@ import (
 
 	"github.com/spokewire/spokewire/internal/bridge"
 	"github.com/spokewire/spokewire/internal/process"
+	"github.com/spokewire/spokewire/internal/process/processtest"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/events/eventstest"
 	"github.com/spokewire/spokewire/pkg/schemas"
@@ -92,7 +93,7 @@ func (e *env) run() {
 	e.t.Helper()
 	ctx, cancel := context.WithCancel(e.t.Context())
 	done := make(chan error, 1)
-	e.runtime = process.TestRuntime(e.t)
+	e.runtime = processtest.Runtime(e.t)
 	if e.tracer != nil {
 		e.runtime.Tracer = e.tracer
 	}

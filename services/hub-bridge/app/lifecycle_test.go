@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/spokewire/spokewire/internal/bridge"
-	"github.com/spokewire/spokewire/internal/process"
+	"github.com/spokewire/spokewire/internal/process/processtest"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/events/eventstest"
 	"github.com/spokewire/spokewire/pkg/events/jetstream"
@@ -146,7 +146,7 @@ func TestTwoReplicas(t *testing.T) {
 	second.Identity = "second"
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	runtime := process.TestRuntime(t)
+	runtime := processtest.Runtime(t)
 	done := make(chan error, 1)
 	go func() { done <- app.RunOn(ctx, e.bus, second, runtime) }()
 	eventually(t, "the second is ready", runtime.Health.CheckReady)
@@ -171,7 +171,7 @@ func TestTwoReplicas(t *testing.T) {
 func TestLeaseLost(t *testing.T) {
 	t.Parallel()
 	e := prepare(t)
-	runtime := process.TestRuntime(t)
+	runtime := processtest.Runtime(t)
 	done := make(chan error, 1)
 	go func() { done <- app.RunOn(t.Context(), e.bus, e.options, runtime) }()
 	leases := kubernetes.NewForConfigOrDie(theHub.Admin()).CoordinationV1().Leases(e.ns)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spokewire/spokewire/internal/process"
+	"github.com/spokewire/spokewire/internal/process/processtest"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/events/eventstest"
 	"github.com/spokewire/spokewire/pkg/events/jetstream"
@@ -24,7 +25,7 @@ func TestRunBecomesReadyAndEnds(t *testing.T) {
 	}
 	o := DefaultOptions()
 	o.Bus.URL = s.URL()
-	rt := process.TestRuntime(t)
+	rt := processtest.Runtime(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- Run(ctx, o, rt) }()

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spokewire/spokewire/internal/process"
+	"github.com/spokewire/spokewire/internal/process/processtest"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/events/eventstest"
 	"github.com/spokewire/spokewire/pkg/events/jetstream"
@@ -31,7 +31,7 @@ func serve(t *testing.T, s *eventstest.Server) (stop func()) {
 	t.Helper()
 	o := DefaultOptions()
 	o.Bus.URL = s.URL()
-	rt := process.TestRuntime(t)
+	rt := processtest.Runtime(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- Run(ctx, o, rt) }()

@@ -1,4 +1,5 @@
-package process
+// Package processtest gives tests what a process gives a service.
+package processtest
 
 import (
 	"log/slog"
@@ -6,15 +7,17 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace/noop"
+
+	"github.com/spokewire/spokewire/internal/process"
 )
 
-// TestRuntime is a Runtime for a test: it logs to t and exports nothing.
-func TestRuntime(t testing.TB) Runtime {
-	return Runtime{
+// Runtime is a Runtime that logs to t and exports nothing.
+func Runtime(t testing.TB) process.Runtime {
+	return process.Runtime{
 		Name:    "test",
 		Log:     slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Metrics: prometheus.NewRegistry(),
 		Tracer:  noop.NewTracerProvider(),
-		Health:  NewHealth(),
+		Health:  process.NewHealth(),
 	}
 }
