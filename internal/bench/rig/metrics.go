@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -104,8 +105,9 @@ func (r *Rig) Profile(ctx context.Context, label string, d time.Duration) (wait 
 	}
 	done := make(chan error)
 	var processes []string
-	for _, name := range r.Everything() {
-		if r.Health(name) != "" {
+	running := r.Usage().Names()
+	for _, name := range Services() {
+		if r.Health(name) != "" && slices.Contains(running, name) {
 			processes = append(processes, name)
 		}
 	}
