@@ -32,6 +32,8 @@ type Options struct {
 	// Listen is the address of /metrics, /healthz and /readyz; empty serves
 	// none.
 	Listen string
+	// Listening, if set, is told the address once it is served.
+	Listening func(address string)
 	// TraceEndpoint is the URL of an OTLP/HTTP receiver; empty exports no
 	// traces, though traceparent still goes from event to event.
 	TraceEndpoint string
@@ -105,6 +107,9 @@ func Run(ctx context.Context, name string, o Options, run func(context.Context, 
 		}
 		defer server.stop()
 		log.Info("listening", "address", server.address)
+		if o.Listening != nil {
+			o.Listening(server.address)
+		}
 	}
 	err = run(ctx, rt)
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
