@@ -75,7 +75,7 @@ up: hub $(BIN)/spokewire ## keep the local stack running in the foreground
 lint: $(BIN)/golangci-lint ## lint, with the rules of who may import whom
 	@$(BIN)/golangci-lint run ./...
 
-UNIT := $(shell $(GO) list ./... 2>/dev/null | grep -v /test/e2e)
+UNIT = $(shell $(GO) list ./... | grep -Ev '/test/(e2e|faults|compose)$$')
 TESTFLAGS ?= -count=1 -timeout 20m
 
 check: lint hub ## the quick loop: lint and the unit tests, with the race detector
