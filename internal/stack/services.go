@@ -191,9 +191,8 @@ func (s *Stack) startSpoke(ctx context.Context, cluster string) error {
 		return err
 	}
 	if detour := s.options.Detours.Spoke; detour != nil {
-		for i := range env {
-			env[i] = strings.Replace(env[i], s.natsHost(), detour(cluster, s.natsHost()), 1)
-		}
+		url := env[0]
+		env[0] = strings.Replace(url, s.natsHost(), detour(cluster, s.natsHost()), 1)
 	}
 	return s.start(s.self("collector-"+cluster, env, "collector",
 		"--cluster", cluster, "--source", spokeSource, "--target", "http://"+address+"/metrics",
