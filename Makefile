@@ -101,11 +101,11 @@ SECRETS_OF := operator populate nats etcd kube-apiserver ocm-placement hub-bridg
 images: $(IMAGES:%=image-%) ## build the container images, out of bin/
 
 # The context is made of hard links, and of the empty directories on which
-# volumes are mounted.
+# volumes are mounted; a tmpfs takes its mode from there too.
 image-%: $(BIN)/spokewire $(BIN)/% $(BIN)/crds
 	@dir=$(BIN)/images/$* && rm -rf $$dir && mkdir -p $$dir/program && \
 	mkdir -p -m 0700 $$dir/rootfs/authority $(SECRETS_OF:%=$$dir/rootfs/secrets/%) \
-		$$dir/rootfs/data/nats $$dir/rootfs/data/etcd $$dir/rootfs/data/outbox && \
+		$$dir/rootfs/data/nats $$dir/rootfs/data/etcd $$dir/rootfs/data/outbox && mkdir -m 1777 $$dir/rootfs/tmp && \
 	ln $(BIN)/spokewire $$dir/ && cp -r $(BIN)/crds $$dir/ && \
 	if [ $* != spokewire ]; then ln $(BIN)/$* $$dir/program/; fi && \
 	docker build --quiet --tag spokewire/$*:$(TAG) --file deploy/compose/Dockerfile $$dir && rm -rf $$dir

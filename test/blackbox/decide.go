@@ -82,7 +82,11 @@ func (s *suite) rank(ctx context.Context, first string) error {
 
 // next is a cluster that the hub does not select now.
 func (s *suite) next(ctx context.Context) (string, error) {
-	now, err := s.hub.selected(ctx, name)
+	var now []string
+	err := eventually(ctx, recovery, func(ctx context.Context) (err error) {
+		now, err = s.hub.selected(ctx, name)
+		return err
+	})
 	if err != nil {
 		return "", err
 	}
