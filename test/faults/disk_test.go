@@ -13,30 +13,31 @@ import (
 )
 
 // fullOutbox fills the disk under a collector's outbox while the collector
-// is cut off. What it had stored before arrives all the same.
+// is cut off. The outbox then drops the oldest of its backlog for the newest;
+// once there is room, it keeps everything again.
 func fullOutbox() scenario {
 	return scenario{name: "disk-full-outbox", bound: 5 * time.Second, strike: func(t *testing.T, r *round) {
+		r.dropped = true
 		cluster := load.Clusters[r.random.IntN(len(load.Clusters))]
 		link := r.links[cluster]
 		link.Cut()
-		wait(t, r.pick(10*time.Second, 1500*time.Millisecond))
+		wait(t, r.pick(10*time.Second, time.Second))
 		restore := fill(t, r.stack.Outbox(cluster), r.stack.PID("collector-"+cluster))
-		wait(t, r.pick(20*time.Second, 1500*time.Millisecond))
+		wait(t, r.pick(20*time.Second, 2*time.Second))
 		restore()
-		wait(t, time.Second)
+		room := time.Now()
+		wait(t, 2*time.Second)
 		link.Restore()
+		back := time.Now()
 		left := eventually(t.Context(), 20*time.Second, func() string {
-			evidence, err := fold.Gather(t.Context(), r.bus, r.started, events.StreamMetrics, events.StreamBackfill)
+			evidence, err := fold.Gather(t.Context(), r.bus, room, events.StreamMetrics, events.StreamBackfill)
 			if err != nil {
 				return err.Error()
 			}
-			if len(evidence[events.StreamBackfill]) == 0 {
-				return "nothing of the backlog has come"
-			}
-			return ""
+			return fold.Backlog(evidence, cluster, workload, room.Add(time.Second), back.Add(-time.Second))
 		})
 		if left != "" {
-			t.Error(left)
+			t.Errorf("invariant 1: %s", left)
 		}
 	}}
 }

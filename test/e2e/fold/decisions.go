@@ -78,7 +78,8 @@ func (r Rule) Replays(e Evidence, since time.Time) (int, []Violation) {
 func (r Rule) judge(d decided, got, want []string, scores, expired map[string]int32) Violation {
 	all := maps.Clone(scores)
 	maps.Copy(all, expired)
-	what := fmt.Sprintf("decision %d of %s selects %v, but of the scores %v and the expired %v follows %v", d.Sequence, r.Placement, got, scores, expired, want)
+	what := fmt.Sprintf("decision %d of %s, made for %s from SW_SCORES up to %d, selects %v, but of the scores %v and the expired %v follows %v",
+		d.Sequence, r.Placement, d.Now.Format(time.RFC3339Nano), d.Basis[events.StreamScores], got, scores, expired, want)
 	if len(expired) > 0 && slices.Equal(got, r.ranked(all)) {
 		return violates(4, "%s", what)
 	}
