@@ -52,6 +52,11 @@ func Run[S Service](ctx context.Context, o Options, rt process.Runtime, build fu
 		return err
 	}
 	defer bus.Close()
+	return RunOn(ctx, bus, o, rt, build)
+}
+
+// RunOn runs what build makes, on a bus that is connected, until ctx ends.
+func RunOn[S Service](ctx context.Context, bus Bus, o Options, rt process.Runtime, build func(Config) (S, error)) error {
 	s, err := build(Config{Bus: bus, Log: rt.Log, Metrics: rt.Metrics, Tracer: rt.Tracer, MaxInFlight: o.MaxInFlight})
 	if err != nil {
 		return err

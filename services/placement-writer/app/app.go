@@ -29,3 +29,8 @@ func Command() *cobra.Command {
 func Run(ctx context.Context, o Options, rt process.Runtime) error {
 	return decider.Run(ctx, o, rt, writer.New)
 }
+
+// RunOn is Run on a bus that is connected.
+func RunOn(ctx context.Context, bus decider.Bus, o Options, rt process.Runtime) error {
+	return decider.RunOn(ctx, bus, o, rt, writer.New)
+}
