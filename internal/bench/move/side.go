@@ -26,6 +26,8 @@ type side interface {
 	// flip returns what changes the contender's score to value.
 	flip(value int) (func(context.Context) error, error)
 	record() *record
+	// profiled are the processes whose profiles tell where the time goes.
+	profiled() []string
 	// count reads what the side's processes count.
 	count(context.Context) (map[string]float64, error)
 }
@@ -54,8 +56,9 @@ type ours struct {
 	down bool
 }
 
-func (s *ours) name() string    { return "Spokewire" }
-func (s *ours) record() *record { return s.rec }
+func (s *ours) name() string       { return "Spokewire" }
+func (s *ours) record() *record    { return s.rec }
+func (s *ours) profiled() []string { return append(rig.Services(), rig.Hub) }
 
 // start starts the services again where they were stopped.
 func (s *ours) start(ctx context.Context) error {
@@ -152,6 +155,7 @@ type ocm struct {
 
 func (s *ocm) name() string                                      { return "OCM, client limits " + s.limits }
 func (s *ocm) record() *record                                   { return s.rec }
+func (s *ocm) profiled() []string                                { return []string{rig.Hub} }
 func (s *ocm) stop() error                                       { return s.rig.Halt(stack.ProcessOCM) }
 func (s *ocm) count(context.Context) (map[string]float64, error) { return map[string]float64{}, nil }
 

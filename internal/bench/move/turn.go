@@ -56,7 +56,7 @@ func (m *runner) block(ctx context.Context, s side, block int) error {
 	if err != nil {
 		return err
 	}
-	profiled := m.rig.Profile(ctx, fmt.Sprintf("move-%d", block), 5*time.Second)
+	profiled := m.rig.Profile(ctx, fmt.Sprintf("move-%d-%d", slices.Index(m.sides, s), block), 5*time.Second, s.profiled()...)
 	var first, last []time.Duration
 	for range m.options.Rounds / m.options.Blocks {
 		f, l, err := m.round(ctx, s)
@@ -182,7 +182,7 @@ func (m *runner) sideNotes(out *bench.Result, s side) {
 			out.Add(s.name()+": "+what, bench.PerSecond, nil, rates...)
 		}
 	}
-	for _, name := range append([]string{stack.ProcessNATS, "kube-apiserver", "etcd", stack.ProcessOCM, rig.Bench}, rig.Services()...) {
+	for _, name := range append([]string{stack.ProcessNATS, rig.Hub, "etcd", stack.ProcessOCM, rig.Bench}, rig.Services()...) {
 		cores := rec.cores[name]
 		if len(cores) == 0 || bench.Median(cores) < 0.005 {
 			continue

@@ -4,12 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -92,60 +93,51 @@ func withProfiles(args map[string][]string) map[string][]string {
 	return out
 }
 
-// hubProcess is the API server, as it stands in the names of profiles.
-const hubProcess = "kube-apiserver"
+// Hub is the API server, as it stands among the processes.
+const Hub = "kube-apiserver"
 
-// Profile takes a CPU profile of each service and of the API server for as
-// long as d, and one of its memory, beside what else goes on. It returns at
-// once; wait for the result of the function. Without a directory for profiles
-// it does nothing.
-func (r *Rig) Profile(ctx context.Context, label string, d time.Duration) (wait func() error) {
+// Profile takes, of each of these processes, a CPU profile for as long as d,
+// beside what else goes on, and one of its memory. It returns at once; wait
+// for the result of the function. Without a directory for profiles it does
+// nothing.
+func (r *Rig) Profile(ctx context.Context, label string, d time.Duration, processes ...string) (wait func() error) {
 	if r.Env.ProfileDir == "" {
 		return func() error { return nil }
 	}
-	done := make(chan error)
-	var processes []string
-	running := r.Usage().Names()
-	for _, name := range Services() {
-		if r.Health(name) != "" && slices.Contains(running, name) {
-			processes = append(processes, name)
-		}
-	}
-	if r.Hub != nil {
-		processes = append(processes, hubProcess)
-	}
+	done := make(chan error, len(processes))
 	for _, name := range processes {
 		go func() { done <- r.profile(ctx, name, label, d) }()
 	}
 	return func() error {
-		var first error
+		var errs []error
 		for range processes {
-			if err := <-done; err != nil && first == nil {
-				first = err
-			}
+			errs = append(errs, <-done)
 		}
-		return first
+		return errors.Join(errs...)
 	}
 }
 
 func (r *Rig) page(ctx context.Context, process, path string, most time.Duration) ([]byte, error) {
-	if process == hubProcess {
+	if process == Hub {
 		return r.Hub.ClusterV1().RESTClient().Get().RequestURI(path).Timeout(most).DoRaw(ctx)
 	}
 	return r.get(ctx, process, path, most)
 }
 
-func (r *Rig) profile(ctx context.Context, service, label string, d time.Duration) error {
-	for kind, path := range map[string]string{
-		"cpu":  fmt.Sprintf("/debug/pprof/profile?seconds=%d", max(1, int(d.Seconds()))),
-		"heap": "/debug/pprof/heap",
-	} {
-		text, err := r.page(ctx, service, path, d+time.Minute)
+func (r *Rig) profile(ctx context.Context, process, label string, d time.Duration) error {
+	err := Poll(ctx, process+" listens", time.Minute, 5*time.Millisecond, func() (bool, error) {
+		_, err := r.page(ctx, process, "/healthz", time.Second)
+		return err == nil, nil
+	})
+	if err != nil {
+		return err
+	}
+	for kind, query := range map[string]string{"profile": fmt.Sprintf("?seconds=%d", int(math.Ceil(d.Seconds()))), "heap": ""} {
+		text, err := r.page(ctx, process, "/debug/pprof/"+kind+query, d+time.Minute)
 		if err != nil {
 			return err
 		}
-		file := filepath.Join(r.Env.ProfileDir, label+"-"+service+"-"+kind+".pprof")
-		if err := os.WriteFile(file, text, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(r.Env.ProfileDir, label+"-"+process+"-"+kind+".pprof"), text, 0o600); err != nil {
 			return err
 		}
 	}

@@ -19,7 +19,7 @@ const Bench = "bench"
 func (r *Rig) processes() map[string]int {
 	out := map[string]int{Bench: os.Getpid()}
 	children := proc.Children()
-	for _, name := range []string{"kube-apiserver", "etcd"} {
+	for _, name := range []string{Hub, "etcd"} {
 		if pid, ok := children[name]; ok {
 			out[name] = pid
 		}

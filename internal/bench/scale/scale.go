@@ -162,7 +162,7 @@ func (m *runner) weigh(ctx context.Context) error {
 	if err := m.rig.Quiet(ctx, m.rig.Everything()...); err != nil {
 		return err
 	}
-	if err := m.rig.Profile(ctx, fmt.Sprintf("scale-%d", len(m.together)), time.Second)(); err != nil {
+	if err := m.rig.Profile(ctx, fmt.Sprintf("scale-%d", len(m.together)), time.Second, rig.Services()...)(); err != nil {
 		return err
 	}
 	resident, peak := 0.0, 0.0
@@ -202,6 +202,7 @@ func (m *runner) restart(ctx context.Context) error {
 	if err := m.publish(ctx, contender, value); err != nil {
 		return err
 	}
+	profiled := m.rig.Profile(ctx, fmt.Sprintf("cold-%d", len(m.ready)), atMostSeconds*time.Second, append(rig.Services(), rig.Hub)...)
 	var group sync.WaitGroup
 	var ready error
 	var readyAt time.Time
@@ -213,7 +214,7 @@ func (m *runner) restart(ctx context.Context) error {
 	})
 	_, last, _, err := m.tracker.Wait(ctx, move, patience)
 	group.Wait()
-	if err := errors.Join(err, ready); err != nil {
+	if err := errors.Join(err, ready, profiled()); err != nil {
 		return err
 	}
 	m.ready = append(m.ready, readyAt.Sub(began).Seconds())

@@ -196,7 +196,7 @@ func (m *runner) drain(ctx context.Context, i int) error {
 	}
 	profiled := func() error { return nil }
 	if i == m.options.Rounds-1 {
-		profiled = m.rig.Profile(ctx, "scorer", 2*time.Second)
+		profiled = m.rig.Profile(ctx, "scorer", 2*time.Second, access.Scorer)
 	}
 	err = rig.Poll(ctx, "the scorer has taken all events (if it was stopped for longer than 5 s, it reads only the newest: try fewer --events)", 30*time.Second, 10*time.Millisecond,
 		func() (bool, error) {
@@ -223,7 +223,7 @@ func (m *runner) live(ctx context.Context) error {
 	if !sleep(ctx, time.Second) {
 		return ctx.Err()
 	}
-	profiled := m.rig.Profile(ctx, "scorer-live", 5*time.Second)
+	profiled := m.rig.Profile(ctx, "scorer-live", 5*time.Second, access.Scorer)
 	first, err := m.firehose.Last(ctx)
 	if err != nil {
 		return err
