@@ -105,7 +105,8 @@ func (a *Authority) Server(now time.Time, hosts ...string) (Pair, error) {
 // Client signs for a user and the groups that it belongs to, for a year from
 // now.
 func (a *Authority) Client(now time.Time, user string, groups ...string) (Pair, error) {
-	return sign(a.leaf(now, pkix.Name{CommonName: user, Organization: groups}, x509.ExtKeyUsageClientAuth), a)
+	subject := pkix.Name{CommonName: user, Organization: groups} //nolint:misspell // the standard library's spelling
+	return sign(a.leaf(now, subject, x509.ExtKeyUsageClientAuth), a)
 }
 
 func (a *Authority) leaf(now time.Time, subject pkix.Name, usage x509.ExtKeyUsage) *x509.Certificate {

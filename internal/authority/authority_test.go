@@ -95,7 +95,7 @@ func serve(t *testing.T, a *authority.Authority, pair authority.Pair) *httptest.
 	t.Helper()
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		subject := r.TLS.PeerCertificates[0].Subject
-		_, _ = io.WriteString(w, fmt.Sprint(subject.CommonName, " ", subject.Organization))
+		_, _ = io.WriteString(w, fmt.Sprint(subject.CommonName, " ", subject.Organization)) //nolint:misspell // the standard library's spelling
 	}))
 	s.TLS = &tls.Config{Certificates: []tls.Certificate{keyPair(t, pair)}, ClientCAs: pool(a), ClientAuth: tls.RequireAndVerifyClientCert}
 	s.StartTLS()

@@ -111,8 +111,12 @@ func startDaemon(ctx context.Context, r *report) (func() error, error) {
 	if err := c.Start(); err != nil {
 		return nil, err
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- c.Wait() }()
+	var result error
+	ended := make(chan struct{})
+	go func() {
+		result = c.Wait()
+		close(ended)
+	}()
 	stop := func() error {
 		_ = c.Process.Signal(syscall.SIGTERM) // it may have ended by itself
 		select {
@@ -128,10 +132,9 @@ func startDaemon(ctx context.Context, r *report) (func() error, error) {
 			return stop, nil
 		}
 		select {
-		case err := <-ended:
-			ended <- err
+		case <-ended:
 			text, _ := os.ReadFile(logPath)
-			return nil, fmt.Errorf("dockerd ended: %w: %s", err, text[max(0, len(text)-2000):])
+			return nil, fmt.Errorf("dockerd ended: %w: %s", result, text[max(0, len(text)-2000):])
 		case <-deadline:
 			return nil, errors.Join(fmt.Errorf("dockerd does not answer after %s, its log is %s", daemonStart, logPath), stop())
 		case <-time.After(200 * time.Millisecond):

@@ -49,7 +49,7 @@ func newProject(ctx context.Context, root string) (*project, error) {
 			return nil, err
 		}
 		// Open until all are chosen, so that no port is chosen twice.
-		defer listener.Close()
+		defer func() { _ = listener.Close() }()
 		_, port, err := net.SplitHostPort(listener.Addr().String())
 		if err != nil {
 			return nil, err
