@@ -1,6 +1,7 @@
 package jetstream
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,7 @@ type Bus struct {
 	js      jetstream.JetStream
 	link    *link
 	denied  sync.Map // subject -> time.Time of the server's refusal
+	failure failure
 }
 
 var (
@@ -33,8 +35,8 @@ var (
 )
 
 // Connect connects to the first server of o.URL that answers. It waits for
-// one until ctx ends. It returns ErrInvalidOption for options that can never
-// work.
+// one until ctx ends; its error then says why the last attempt failed. It
+// returns ErrInvalidOption at once for options that can never work.
 func Connect(ctx context.Context, o Options) (*Bus, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -44,6 +46,7 @@ func Connect(ctx context.Context, o Options) (*Bus, error) {
 	opts := append(o.natsOptions(),
 		nats.ConnectHandler(func(*nats.Conn) { b.link.restored() }),
 		nats.ReconnectHandler(func(*nats.Conn) { b.reconnected() }),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { b.failed(err) }),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { b.disconnected(err) }),
 		nats.ClosedHandler(func(*nats.Conn) { b.link.lost() }),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { b.asyncError(err) }),
@@ -52,7 +55,7 @@ func Connect(ctx context.Context, o Options) (*Bus, error) {
 		return nil, fmt.Errorf("nats: %w: %w", events.ErrInvalidOption, b.secrets.wrap(err))
 	}
 	if err := b.link.wait(ctx); err != nil {
-		cause := b.nc.LastError()
+		cause := cmp.Or(b.failure.last(), b.nc.LastError())
 		b.nc.Close()
 		return nil, fmt.Errorf("nats: no connection to %s: %w (last: %w)", b.secrets.redact(o.URL), err, orNone(b.secrets.wrap(cause)))
 	}
@@ -81,8 +84,16 @@ func (b *Bus) MaxPayload() int64 { return b.nc.MaxPayload() }
 func (b *Bus) Connected() bool { return b.nc.IsConnected() }
 
 func (b *Bus) reconnected() {
+	b.failure.forget()
 	b.link.restored()
 	b.options.Log.Info("connected to NATS again", "server", b.secrets.redact(b.nc.ConnectedUrlRedacted()))
+}
+
+// failed hears of each attempt to connect that failed.
+func (b *Bus) failed(err error) {
+	if b.failure.note(err) {
+		b.options.Log.Warn("cannot connect to NATS, trying again", "server", b.secrets.redact(b.options.URL), "err", b.secrets.wrap(err))
+	}
 }
 
 func (b *Bus) disconnected(err error) {

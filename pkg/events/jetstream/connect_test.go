@@ -45,16 +45,23 @@ func TestConnectGivesUp(t *testing.T) {
 	for name, test := range map[string]struct {
 		options jetstream.Options
 		want    error
+		says    string
 	}{
-		"nobody there":       {jetstream.Options{URL: strings.Replace(unreachable, "nats://", "nats://u:hush%21@", 1)}, context.DeadlineExceeded},
-		"a wrong password":   {jetstream.Options{URL: "nats://u:hush%21@" + srv.Addr()}, context.DeadlineExceeded},
-		"a wrong token":      {jetstream.Options{URL: "nats://hush%21@" + srv.Addr()}, context.DeadlineExceeded},
-		"no URL":             {jetstream.Options{}, events.ErrInvalidOption},
-		"a malformed URL":    {jetstream.Options{URL: "nats://u:hush%21@host:port"}, events.ErrInvalidOption},
-		"no credentials":     {jetstream.Options{URL: srv.URL(), Credentials: "/nowhere"}, events.ErrInvalidOption},
-		"too many replicas":  {jetstream.Options{URL: srv.URL(), Replicas: 9}, events.ErrInvalidOption},
-		"a short heartbeat":  {jetstream.Options{URL: srv.URL(), Heartbeat: 1}, events.ErrInvalidOption},
-		"a certificate path": {jetstream.Options{URL: srv.URL(), RootCA: "/nowhere.pem"}, events.ErrInvalidOption},
+		"nobody there":       {jetstream.Options{URL: strings.Replace(unreachable, "nats://", "nats://u:hush%21@", 1)}, context.DeadlineExceeded, strings.TrimPrefix(unreachable, "nats://")},
+		"a closed port":      {jetstream.Options{URL: "nats://u:hush%21@127.0.0.1:1"}, context.DeadlineExceeded, "127.0.0.1:1: connect: connection refused"},
+		"no such host":       {jetstream.Options{URL: "nats://u:hush%21@nowhere.invalid:4222"}, context.DeadlineExceeded, "lookup nowhere.invalid"},
+		"TLS asked of none":  {jetstream.Options{URL: strings.Replace(srv.URL(), "nats://", "tls://u:hush%21@", 1)}, context.DeadlineExceeded, "secure connection not available"},
+		"another scheme":     {jetstream.Options{URL: "bogus://u:hush%21@host:4222"}, events.ErrInvalidOption, `scheme "bogus", want nats://`},
+		"a second bad URL":   {jetstream.Options{URL: srv.URL() + ",http://u:hush%21@host"}, events.ErrInvalidOption, `URL 2 has the scheme "http"`},
+		"no host":            {jetstream.Options{URL: "nats://u:hush%21@"}, events.ErrInvalidOption, "names no server"},
+		"a wrong password":   {jetstream.Options{URL: "nats://u:hush%21@" + srv.Addr()}, context.DeadlineExceeded, "Authorization Violation"},
+		"a wrong token":      {jetstream.Options{URL: "nats://hush%21@" + srv.Addr()}, context.DeadlineExceeded, "Authorization Violation"},
+		"no URL":             {jetstream.Options{}, events.ErrInvalidOption, ""},
+		"a malformed URL":    {jetstream.Options{URL: "nats://u:hush%21@host:port"}, events.ErrInvalidOption, ""},
+		"no credentials":     {jetstream.Options{URL: srv.URL(), Credentials: "/nowhere"}, events.ErrInvalidOption, ""},
+		"too many replicas":  {jetstream.Options{URL: srv.URL(), Replicas: 9}, events.ErrInvalidOption, ""},
+		"a short heartbeat":  {jetstream.Options{URL: srv.URL(), Heartbeat: 1}, events.ErrInvalidOption, ""},
+		"a certificate path": {jetstream.Options{URL: srv.URL(), RootCA: "/nowhere.pem"}, events.ErrInvalidOption, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -66,6 +73,8 @@ func TestConnectGivesUp(t *testing.T) {
 			}
 			if text := err.Error(); strings.Contains(text, "hush") {
 				t.Errorf("the error holds the secret: %s", text)
+			} else if !strings.Contains(text, test.says) || strings.Contains(text, "no reason given") {
+				t.Errorf("the error is %q, want it to hold %q", text, test.says)
 			}
 		})
 	}

@@ -62,7 +62,31 @@ func (o Options) withDefaults() (Options, error) {
 	case o.Replicas < 1 || o.Replicas > 5:
 		return o, fmt.Errorf("%w: Replicas is %d, want 1 to 5", events.ErrInvalidOption, o.Replicas)
 	}
-	return o, nil
+	return o, o.checkURL()
+}
+
+// checkURL refuses what the client would take for a server that does not
+// answer. It shows no part of a URL but the scheme, for the rest may hold a
+// password.
+func (o Options) checkURL() error {
+	n := 0
+	for one := range strings.SplitSeq(o.URL, ",") {
+		n++
+		one = strings.TrimSpace(one)
+		scheme, rest, found := strings.Cut(one, "://")
+		if !found {
+			scheme, rest = "nats", one
+		}
+		switch strings.ToLower(scheme) {
+		case "nats", "tls", "ws", "wss":
+		default:
+			return fmt.Errorf("%w: URL %d has the scheme %.20q, want nats://HOST:PORT (or tls, ws, wss)", events.ErrInvalidOption, n, scheme)
+		}
+		if rest[strings.LastIndex(rest, "@")+1:] == "" {
+			return fmt.Errorf("%w: URL %d names no server, want nats://HOST:PORT", events.ErrInvalidOption, n)
+		}
+	}
+	return nil
 }
 
 // natsOptions are the client's; see the package comment for what a lost
