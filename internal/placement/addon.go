@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"time"
 	"unique"
 
 	"github.com/spokewire/spokewire/pkg/schemas"
@@ -47,7 +48,7 @@ func (p *stalePolicy) addOn(weight int64, item scoreItem, known, selected bool, 
 		if !known {
 			out.state = scoreMissing
 		}
-		end := item.until + p.grace.Nanoseconds()
+		end := plus(item.until, p.grace)
 		if p.policy == StaleHold && known && selected && now < end {
 			out.state, out.value, out.until = scoreHeld, int64(item.value), end
 		}
@@ -76,6 +77,14 @@ func worst(weight int64) int64 {
 		return schemas.MaxScore
 	}
 	return schemas.MinScore
+}
+
+// plus is t and d, which is not negative, or never where that is beyond it.
+func plus(t int64, d time.Duration) int64 {
+	if t > never-d.Nanoseconds() {
+		return never
+	}
+	return t + d.Nanoseconds()
 }
 
 func following(t int64) int64 {

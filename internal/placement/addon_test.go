@@ -95,6 +95,19 @@ func TestHoldIsExplained(t *testing.T) {
 	}
 }
 
+func TestGraceUntilAfterTheEndOfTime(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.cluster("a")
+	w.score("a", "gpu", 90, time.Minute)
+	p := place(t, clusterv1beta1.PlacementSpec{PrioritizerPolicy: exact(addOnOf("gpu", 1))}, annotated(AnnotationStaleGrace, "2500000h"))
+	first := w.decide(p, nil)
+	w.now = start.Add(time.Hour)
+	if d := w.decide(p, after(first)); explanation(d, "a").Reason != ExplainedHeld || len(d.Timers) != 0 {
+		t.Errorf("explained as %s with timers %v, want Held and none", explanation(d, "a").Reason, d.Timers)
+	}
+}
+
 func TestWithdrawnScoreIsHeldFromItsWithdrawal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -57,12 +57,19 @@ func toleratedUntil(taint *schemas.Taint, tolerations []clusterv1beta1.Toleratio
 		if t.TolerationSeconds == nil {
 			return never
 		}
-		end := unixNano(taint.TimeAdded.Add(time.Duration(*t.TolerationSeconds) * time.Second))
+		end := unixNano(later(taint.TimeAdded, *t.TolerationSeconds))
 		if now < end {
 			return end
 		}
 	}
 	return 0
+}
+
+// later is t and so many seconds, of which there may be more than a Duration
+// can say: people write a very large number for "always".
+func later(t time.Time, seconds int64) time.Time {
+	const most = 1 << 40 // some 35,000 years
+	return time.Unix(t.Unix()+min(max(seconds, -most), most), int64(t.Nanosecond()))
 }
 
 func matchesTaint(t *clusterv1beta1.Toleration, taint *schemas.Taint) bool {

@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -62,6 +63,26 @@ func TestTaints(t *testing.T) {
 				t.Errorf("explained as %q %q, want the taint", e.Reason, e.Message)
 			}
 		})
+	}
+}
+
+func TestTolerationForLongerThanADurationCanSay(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		seconds int64
+		want    bool
+	}{
+		"300 years":           {9_467_280_000, true},
+		"the largest number":  {math.MaxInt64, true},
+		"none":                {0, false},
+		"the smallest number": {math.MinInt64, false},
+	} {
+		w := newWorld(t)
+		w.cluster("a", added(start))
+		p := place(t, clusterv1beta1.PlacementSpec{Tolerations: []clusterv1beta1.Toleration{{Key: "k", Value: "v", Operator: "Equal", TolerationSeconds: &tt.seconds}}})
+		if d := w.decide(p, nil); len(d.Clusters) == 1 != tt.want || len(d.Timers) != 0 {
+			t.Errorf("%s: selected %v with timers %v, want tolerated %t", name, d.Clusters, d.Timers, tt.want)
+		}
 	}
 }
 
