@@ -73,7 +73,11 @@ func (r *Ranking) causeOfRemoval(m moves) (string, string) {
 }
 
 func (r *Ranking) overtook(m moves) string {
-	text := fmt.Sprintf("%s overtook %s", r.withTotal(m.added[0]), r.withTotal(m.removed[0]))
+	in, out := m.added[0], m.removed[0]
+	text := fmt.Sprintf("%s overtook %s", r.withTotal(in), r.withTotal(out))
+	if r.total[in] == r.total[out] {
+		text = fmt.Sprintf("%s comes before %s by name", r.withTotal(in), r.withTotal(out))
+	}
 	if more := len(m.added) - 1; more > 0 {
 		text += fmt.Sprintf(", and %d more moved", more)
 	}

@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ func TestCauses(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		prior       *Prior
+		score       int32 // of spoke-1, 80 by default
 		spec        clusterv1beta1.PlacementSpec
 		then        func(w *world) // between the prior decision and this one
 		want        string
@@ -22,6 +24,7 @@ func TestCauses(t *testing.T) {
 		"first":           {want: CauseFirst, wantMessage: "first decision: 1 of 2 eligible clusters selected: spoke-1 (80)"},
 		"adopted":         {prior: PriorOf(&schemas.ObservedDecision{Placement: schemas.PlacementRef{Namespace: "default", Name: "p", UID: "uid-p"}, Clusters: []schemas.ObservedCluster{{Name: "spoke-2"}}}), want: CauseAdopted, wantMessage: "in: spoke-1 (80); out: spoke-2 (20)"},
 		"score":           {then: func(w *world) { w.score("spoke-1", "gpu", 12, time.Minute); w.score("spoke-2", "gpu", 87, time.Minute) }, want: CauseScoreChanged, wantMessage: "spoke-2 (87) overtook spoke-1 (12)"},
+		"tie":             {prior: selecting("spoke-2"), score: 20, want: CauseScoreChanged, wantMessage: "spoke-1 (20) comes before spoke-2 (20) by name"},
 		"taint":           {then: func(w *world) { w.cluster("spoke-1", taintedWith("gpu", "full", "NoSelect")) }, want: CauseTaintChanged, wantMessage: "spoke-1 is out: taint gpu=full:NoSelect is not tolerated"},
 		"cluster deleted": {then: func(w *world) { w.fleet.DeleteCluster("spoke-1") }, want: CauseClusterRemoved, wantMessage: "spoke-1 is out"},
 		"terminating":     {then: func(w *world) { w.cluster("spoke-1", deleting) }, want: CauseClusterRemoved, wantMessage: "being deleted"},
@@ -38,7 +41,7 @@ func TestCauses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			for name, score := range map[string]int32{"spoke-1": 80, "spoke-2": 20} {
+			for name, score := range map[string]int32{"spoke-1": cmp.Or(tt.score, 80), "spoke-2": 20} {
 				w.cluster(name)
 				w.score(name, "gpu", score, time.Minute)
 			}
