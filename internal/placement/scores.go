@@ -32,6 +32,7 @@ func unixNano(t time.Time) int64 {
 type scoreTable struct {
 	ours   [][]scoreItem
 	others [][]scoreItem
+	held   int // entries that are not nil: a table without any is dropped
 }
 
 // scoreItem is one value. It holds up to and including until; a value that
@@ -93,8 +94,12 @@ func whyNone(item *schemas.ScoreItem) string {
 
 // DeleteScore forgets what a scorer said of a cluster.
 func (f *Fleet) DeleteScore(clusterName, scorer string, now time.Time) bool {
-	t := f.table(scorer)
-	return f.putScores(t, &t.ours, f.id(clusterName), nil, now)
+	t, id, known := f.lookUp(scorer, clusterName)
+	if !known {
+		return false
+	}
+	defer f.drop(scorer, t)
+	return f.putScores(t, &t.ours, id, nil, now)
 }
 
 // SetAddOnScore takes in an AddOnPlacementScore that somebody else wrote.
@@ -113,8 +118,26 @@ func (f *Fleet) SetAddOnScore(s *schemas.AddOnScore, now time.Time) bool {
 
 // DeleteAddOnScore forgets the AddOnPlacementScore.
 func (f *Fleet) DeleteAddOnScore(clusterName, name string, now time.Time) bool {
-	t := f.table(name)
-	return f.putScores(t, &t.others, f.id(clusterName), nil, now)
+	t, id, known := f.lookUp(name, clusterName)
+	if !known {
+		return false
+	}
+	defer f.drop(name, t)
+	return f.putScores(t, &t.others, id, nil, now)
+}
+
+// lookUp finds what there is without making it.
+func (f *Fleet) lookUp(resource, clusterName string) (*scoreTable, int32, bool) {
+	t, id := f.scores[resource], f.ids[clusterName]
+	_, known := f.ids[clusterName]
+	return t, id, known && t != nil
+}
+
+// drop forgets the table once nobody has a score in it.
+func (f *Fleet) drop(resource string, t *scoreTable) {
+	if t.held == 0 {
+		delete(f.scores, resource)
+	}
 }
 
 func (f *Fleet) table(resource string) *scoreTable {
@@ -134,9 +157,18 @@ func (f *Fleet) putScores(t *scoreTable, column *[][]scoreItem, id int32, items 
 	if slices.Equal((*column)[id], items) && ((*column)[id] == nil) == (items == nil) {
 		return false
 	}
+	t.held += count(items) - count((*column)[id])
 	(*column)[id] = items
 	f.note(id)
 	return !onlyExtended(before, t.of(id), now.UnixNano())
+}
+
+// count is 1 for an entry, 0 for none.
+func count(items []scoreItem) int {
+	if items == nil {
+		return 0
+	}
+	return 1
 }
 
 // onlyExtended reports whether after says the same as before, for no shorter
