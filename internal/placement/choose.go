@@ -44,6 +44,9 @@ func (r *Ranking) wanted() int {
 // problem returns the first step that is misconfigured and mattered.
 func (r *Ranking) problem() error {
 	p := r.placement
+	if p.wrongName != nil {
+		return p.wrongName
+	}
 	if r.counts[misconfigured] > 0 && p.wrongPredicates != nil {
 		return p.wrongPredicates
 	}

@@ -125,7 +125,7 @@ func (r *Ranking) filter(c *cluster) reason {
 		return notInClusterSet
 	case c.source.Deleting:
 		return terminating
-	case p.wrongPredicates != nil:
+	case p.wrongName != nil, p.wrongPredicates != nil:
 		return misconfigured
 	case !matchesAny(p.predicates, c):
 		return notMatched

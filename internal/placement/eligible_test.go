@@ -212,3 +212,19 @@ func TestPredicates(t *testing.T) {
 		})
 	}
 }
+
+func TestNameThatIsNoLabel(t *testing.T) {
+	t.Parallel()
+	for length, want := range map[int]int{63: 1, 64: 0} {
+		w := newWorld(t)
+		w.cluster("a")
+		d := w.decide(place(t, clusterv1beta1.PlacementSpec{}, func(p *schemas.Placement) { p.Name = strings.Repeat("n", length) }), nil)
+		misconfigured := d.Conditions[1]
+		if len(d.Clusters) != want || (misconfigured.Status == "True") != (want == 0) {
+			t.Errorf("of %d characters: selected %v, misconfigured %+v", length, d.Clusters, misconfigured)
+		}
+		if want == 0 && (!strings.Contains(misconfigured.Message, "metadata.name has 64 characters") || d.Rejected["Misconfigured"] != 1) {
+			t.Errorf("it says %q, rejected %v", misconfigured.Message, d.Rejected)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/validation"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/spokewire/spokewire/pkg/schemas"
@@ -24,7 +25,7 @@ type Placement struct {
 	annotations error // one that cannot be read; the default is in force
 
 	// What is wrong with the spec, by the step that trips over it.
-	wrongPredicates, wrongTolerations, wrongPolicy error
+	wrongName, wrongPredicates, wrongTolerations, wrongPolicy error
 }
 
 // Parse compiles p. It returns a *schemas.FieldError where the spec is not
@@ -35,6 +36,7 @@ func Parse(p schemas.Placement) (*Placement, error) {
 	if err := json.Unmarshal(p.Spec, &out.Spec); err != nil {
 		return nil, &schemas.FieldError{Field: "spec", Reason: fmt.Sprintf("of Placement %s/%s is not a PlacementSpec: %v", p.Namespace, p.Name, err)}
 	}
+	out.wrongName = checkName(p.Name)
 	out.predicates, out.wrongPredicates = compilePredicates(out.Spec.Predicates)
 	out.wrongTolerations = checkTolerations(out.Spec.Tolerations)
 	out.terms, out.wrongPolicy = termsOf(out.Spec.PrioritizerPolicy)
@@ -43,6 +45,15 @@ func Parse(p schemas.Placement) (*Placement, error) {
 	}
 	out.readAnnotations()
 	return out, nil
+}
+
+// checkName refuses a name that no PlacementDecision can carry as its label.
+func checkName(name string) error {
+	if len(name) <= validation.LabelValueMaxLength {
+		return nil
+	}
+	return fmt.Errorf("metadata.name has %d characters, and PlacementDecisions carry it as a label, which has %d at most: create the Placement under a shorter name",
+		len(name), validation.LabelValueMaxLength)
 }
 
 // Key names the Placement.
