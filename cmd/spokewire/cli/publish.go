@@ -18,7 +18,8 @@ const publishLong = `Publish metrics as one event.
 
 An event is a snapshot: it holds all current samples of one source of one
 cluster and replaces the source's previous event as a whole. A series that is
-left out is gone, so give every series of the source each time.
+left out is gone, so give every series of the source each time. Where there is
+none at all, --empty says that this is meant.
 
 Samples are given as arguments, or read from FILE (- is standard input):
 Prometheus text, or structured CloudEvents, one a line, which say themselves
@@ -29,6 +30,7 @@ type publishing struct {
 	app             *app
 	cluster, source string
 	file            string
+	empty           bool // no sample at all is meant
 }
 
 func (a *app) newPublish() *cobra.Command {
@@ -45,6 +47,7 @@ func (a *app) newPublish() *cobra.Command {
 	c.Flags().StringVar(&p.cluster, "cluster", "", "cluster that the samples are of")
 	c.Flags().StringVar(&p.source, "source", "", "source of the samples within the cluster, any name of yours")
 	c.Flags().StringVarP(&p.file, "file", "f", "", "read samples or events from this file (-: standard input)")
+	c.Flags().BoolVar(&p.empty, "empty", false, "publish an event without samples if none are given: all series of the source are gone")
 	a.addBus(c)
 	a.addOutput(c)
 	return c
@@ -52,7 +55,7 @@ func (a *app) newPublish() *cobra.Command {
 
 func (p *publishing) run(c *cobra.Command, args []string) error {
 	switch {
-	case p.file == "" && len(args) == 0:
+	case p.file == "" && len(args) == 0 && !p.empty:
 		return errors.New("nothing to publish: give samples such as 'gpu_free=3', or -f FILE")
 	case p.file != "" && len(args) > 0:
 		return fmt.Errorf("samples are given both by -f %s and by arguments, want one", p.file)
@@ -97,6 +100,9 @@ func (p *publishing) publishPrometheus(c *cobra.Command, text io.Reader) error {
 func (p *publishing) publishSamples(c *cobra.Command, samples []schemas.Sample) error {
 	if p.cluster == "" || p.source == "" {
 		return errors.New("whose samples are they? Give --cluster and --source")
+	}
+	if len(samples) == 0 && !p.empty {
+		return fmt.Errorf("%s holds no samples, which would say that all series of %s are gone: give --empty if they are", p.file, p.source)
 	}
 	e, err := events.New(schemas.TypeMetricsObserved, events.ClusterSource(p.cluster, p.source), &schemas.Metrics{Samples: samples})
 	if err != nil {
