@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/validation"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
-	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
 	"github.com/spokewire/spokewire/pkg/schemas"
@@ -64,8 +64,8 @@ func object(data []byte) (Object, error) {
 		Kind       string           `json:"kind"`
 		Metadata   schemas.Metadata `json:"metadata"`
 	}
-	if err := json.Unmarshal(data, &head); err != nil {
-		return Object{}, fmt.Errorf("is not an object with apiVersion, kind and metadata: %w", err)
+	if err := readHead(data, &head); err != nil {
+		return Object{}, err
 	}
 	kind, err := KindOf(head.Kind)
 	if err != nil {
@@ -81,6 +81,20 @@ func object(data []byte) (Object, error) {
 	return o, nil
 }
 
+// readHead reads what tells the kind, and no more: unknown fields are the
+// kind's to refuse.
+func readHead(data []byte, into any) error {
+	err := json.Unmarshal(data, into)
+	var wrongType *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &wrongType) && wrongType.Field == "":
+		return fmt.Errorf("is %s, want an object with apiVersion, kind and metadata", article(wrongType.Value))
+	case errors.As(err, &wrongType):
+		return typeError(wrongType, "")
+	}
+	return err
+}
+
 func readScorer(data []byte, o Object) (schemas.Payload, error) {
 	s := new(schemas.Scorer)
 	if err := unmarshal(data, s, ""); err != nil {
@@ -89,7 +103,42 @@ func readScorer(data []byte, o Object) (schemas.Payload, error) {
 	if o.Namespace != "" {
 		return nil, &schemas.FieldError{Field: "metadata.namespace", Reason: fmt.Sprintf("is %q, but a Scorer has no namespace: leave it out", o.Namespace)}
 	}
-	return s, s.Validate()
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	if err := checkValidity(data); err != nil {
+		return nil, err
+	}
+	return s, checkHubName(s)
+}
+
+// checkValidity refuses what would become the default without a word: zero
+// and nothing are one in a ScorerSpec.
+func checkValidity(data []byte) error {
+	var given struct {
+		Spec struct {
+			ValidFor *schemas.Duration `json:"validFor"`
+		} `json:"spec"`
+	}
+	if err := json.Unmarshal(data, &given); err != nil {
+		return err
+	}
+	if d := given.Spec.ValidFor; d != nil && *d <= 0 {
+		return &schemas.FieldError{Field: "spec.validFor", Reason: fmt.Sprintf("is %s, want more than 0 (leave it out for the default)", d)}
+	}
+	return nil
+}
+
+// checkHubName refuses a name that no object on the hub can have, which each
+// cluster's score would fail at.
+func checkHubName(s *schemas.Scorer) error {
+	if s.Spec.Hub != nil && !*s.Spec.Hub {
+		return nil
+	}
+	if problems := validation.IsDNS1123Subdomain(s.Metadata.Name); len(problems) > 0 {
+		return &schemas.FieldError{Field: "metadata.name", Reason: fmt.Sprintf("is %.100q, which no object on the hub can be called: want at most %d lower-case letters, digits, '-' and '.', first and last a letter or digit; or keep the scores off the hub with spec.hub: false", s.Metadata.Name, validation.DNS1123SubdomainMaxLength)}
+	}
+	return nil
 }
 
 func readPlacement(data []byte, o Object) (schemas.Payload, error) {
@@ -104,26 +153,6 @@ func readPlacement(data []byte, o Object) (schemas.Payload, error) {
 	// Only for the errors: the API server would drop what it does not know.
 	var spec clusterv1beta1.PlacementSpec
 	return p, unmarshal(p.Spec, &spec, "spec.")
-}
-
-// unmarshal is strict and case-sensitive. Its errors name fields from the
-// root of the document on.
-func unmarshal(data []byte, into any, prefix string) error {
-	unknown, err := kjson.UnmarshalStrict(data, into)
-	var wrongType *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &wrongType) && wrongType.Field != "":
-		return &schemas.FieldError{Field: prefix + wrongType.Field, Reason: fmt.Sprintf("is a %s, want %s", wrongType.Value, wrongType.Type)}
-	case err != nil:
-		return err
-	case len(unknown) == 0:
-		return nil
-	}
-	var field kjson.FieldError
-	if errors.As(unknown[0], &field) {
-		field.SetFieldPath(prefix + field.FieldPath())
-	}
-	return unknown[0]
 }
 
 // trimYAML drops the prefix that names the library's steps.

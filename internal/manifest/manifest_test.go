@@ -71,6 +71,16 @@ func TestParseJSON(t *testing.T) {
 	}
 }
 
+// TestParseOffTheHub: a name that the hub cannot take is one for the bus.
+func TestParseOffTheHub(t *testing.T) {
+	t.Parallel()
+	text := strings.Replace(scorer, "name: gpu", `name: "A b.*>é"`, 1) + "  hub: false\n"
+	objects, err := Parse([]byte(text))
+	if err != nil || len(objects) != 1 || objects[0].Name != "A b.*>é" {
+		t.Errorf("got %v, %v, want the Scorer", objects, err)
+	}
+}
+
 func TestParseRefuses(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -80,7 +90,20 @@ func TestParseRefuses(t *testing.T) {
 		"nothing":             {"", "no document"},
 		"only comments":       {"# a\n---\n---\n", "no document"},
 		"not YAML":            {"a: [", "line 1"},
-		"a list":              {"[1]", "is not an object"},
+		"a list":              {"[1]", "line 1: is an array, want an object with apiVersion, kind and metadata"},
+		"an empty list":       {"[]", "line 1: is an array, want an object"},
+		"text":                {"hello", "line 1: is a string, want an object"},
+		"name of a mapping":   {strings.Replace(scorer, "name: gpu", "name: {a: b}", 1), "line 1: metadata.name is an object, want string"},
+		"metadata of a list":  {strings.Replace(scorer, "{name: gpu}", "[]", 1), "line 1: metadata is an array, want an object"},
+		"kind of a list":      {"kind: [Scorer]", "line 1: kind is an array, want string"},
+		"labels of a text":    {strings.Replace(scorer, "name: gpu", "name: gpu, labels: a", 1), "line 1: metadata.labels is a string, want an object"},
+		"spec of a text":      {strings.Replace(scorer, "  cel: linear(metric(\"gpu_free\"), 0, 8)\n  validFor: 60s\n", "  a\n", 1), "Scorer gpu: spec is a string, want an object"},
+		"validity of zero":    {strings.Replace(scorer, "60s", "0s", 1), "Scorer gpu: spec.validFor is 0s, want more than 0"},
+		"negative validity":   {strings.Replace(scorer, "60s", "-1s", 1), "Scorer gpu: spec.validFor is "},
+		"upper-case scorer":   {strings.Replace(scorer, "name: gpu", "name: ABC", 1), `metadata.name is "ABC", which no object on the hub can be called`},
+		"scorer of all sorts": {strings.Replace(scorer, "name: gpu", `name: "a b.*>é"`, 1), "keep the scores off the hub with spec.hub: false"},
+		"long scorer":         {strings.Replace(scorer, "name: gpu", "name: "+strings.Repeat("a", 254), 1), "at most 253"},
+		"scorer for the hub":  {strings.Replace(scorer, "name: gpu", "name: A", 1) + "  hub: true\n", `metadata.name is "A"`},
 		"no kind":             {"a: 1", `kind: "" is not known`},
 		"another kind":        {"kind: Deployment", `"Deployment" is not known, want Scorer or Placement`},
 		"wrong version":       {strings.Replace(scorer, "v1alpha1", "v9", 1), `Scorer gpu: apiVersion is "spokewire.dev/v9", want "spokewire.dev/v1alpha1"`},
