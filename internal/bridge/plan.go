@@ -3,6 +3,8 @@ package bridge
 import (
 	"cmp"
 	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // StepKind says what a Step writes.
@@ -27,6 +29,17 @@ type Plan struct {
 	Steps []Step
 	// Pages are those that stand at the end, by number.
 	Pages []Page
+}
+
+// PlanDecision is PlanPages for a Placement of that name, but that one whose
+// name is too long for the label of a PlacementDecision has no page to say
+// that nothing is selected: its status alone says so.
+func PlanDecision(placement string, stock Stock, groups []Group) Plan {
+	selected := slices.ContainsFunc(groups, func(g Group) bool { return len(g.Decisions) > 0 })
+	if len(placement) > validation.LabelValueMaxLength && len(stock.Pages) == 0 && !selected {
+		return Plan{}
+	}
+	return PlanPages(stock, groups, MaxDecisions)
 }
 
 // PlanPages plans the writes that turn stock into groups, limit decisions a

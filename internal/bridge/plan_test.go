@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -321,5 +322,23 @@ func BenchmarkPlanPages(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+func TestPlanDecisionOfANameThatIsNoLabel(t *testing.T) {
+	t.Parallel()
+	one := []Group{{Decisions: decisions("a")}}
+	for name, tt := range map[string]struct {
+		length int
+		groups []Group
+		want   int
+	}{
+		"short enough":      {length: 63, want: 1},
+		"too long":          {length: 64},
+		"too long, selects": {length: 64, groups: one, want: 1}, // for the hub to refuse
+	} {
+		if got := PlanDecision(strings.Repeat("n", tt.length), Stock{}, tt.groups).Pages; len(got) != tt.want {
+			t.Errorf("%s: pages %v, want %d", name, got, tt.want)
+		}
 	}
 }

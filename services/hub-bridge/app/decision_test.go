@@ -3,6 +3,7 @@ package app_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -254,6 +255,54 @@ func TestBadDecisionIsBuried(t *testing.T) {
 		t.Errorf("dead letter is %+v (%v)", letter, err)
 	}
 	e.selects("train", "a")
+}
+
+// A name that no PlacementDecision can carry as its label is refused once,
+// and the status alone says that nothing is selected.
+func TestDecisionThatTheHubRefuses(t *testing.T) {
+	t.Parallel()
+	e := start(t)
+	p := e.placement(strings.Repeat("n", 64), true)
+	sequence := e.decide(decision(p, "a"))
+	r := e.receipt(events.KindPlacement, p.Name, sequence, schemas.OutcomeRefused)
+	if r.Reason != bridge.ReasonRefusedByHub || !strings.Contains(r.Message, "metadata.labels") {
+		t.Errorf("receipt is %+v", *r)
+	}
+	letter, err := last[*schemas.DeadLetter](e, events.StreamDead, events.DeadSubject("hub-bridge", events.StreamDecisions, sequence))
+	if err != nil || letter.Field != "metadata.labels" || letter.Reason != bridge.ReasonRefusedByHub {
+		t.Errorf("dead letter is %+v (%v)", letter, err)
+	}
+	empty := decision(p)
+	empty.Conditions[0].Status, empty.Conditions[0].Reason = "False", "Misconfigured"
+	e.applied(empty)
+	if now := e.get(p.Name); len(now.Status.Conditions) != 1 || now.Status.Conditions[0].Reason != "Misconfigured" {
+		t.Errorf("status is %+v", now.Status)
+	}
+	list, err := e.hub.ClusterV1beta1().PlacementDecisions(e.ns).List(t.Context(), metav1.ListOptions{})
+	if err != nil || len(list.Items) != 0 {
+		t.Errorf("pages are %+v (%v)", list.Items, err)
+	}
+	if n := e.retries("decisions"); n != 0 {
+		t.Errorf("%v tries failed", n)
+	}
+}
+
+// retries is how often what is in the queue was tried again.
+func (e *env) retries(queue string) float64 {
+	e.t.Helper()
+	families, err := e.runtime.Metrics.Gather()
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			if f.GetName() == "spokewire_hub_bridge_retries_total" && m.GetLabel()[0].GetValue() == queue {
+				return m.GetCounter().GetValue()
+			}
+		}
+	}
+	e.t.Fatalf("no such queue: %s", queue)
+	return 0
 }
 
 func TestReleaseDeletesNothing(t *testing.T) {

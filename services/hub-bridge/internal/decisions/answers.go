@@ -79,6 +79,13 @@ func (a *answers) given(subject string, sequence uint64) bool {
 	return a.last[subject].sequence == sequence
 }
 
+// refused reports whether the event was last refused for that reason.
+func (a *answers) refused(subject string, sequence uint64, reason string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.last[subject] == answered{sequence, schemas.OutcomeRefused, reason}
+}
+
 // note takes the event as answered without a receipt.
 func (a *answers) note(subject string, sequence uint64) {
 	a.mu.Lock()

@@ -197,6 +197,9 @@ func (a *Applier) settle(ctx context.Context, entry *Entry, read Read) error {
 	for try := 1; ; try++ {
 		w.placement, w.objects = a.Hub.Placement(s.Namespace, s.Name), a.Hub.Pages(s.Namespace, s.Name)
 		err := a.attempt(ctx, w, read, s.Name)
+		if refusal := kube.Refusal(err); refusal != nil {
+			return a.refuse(ctx, entry, read, refusal)
+		}
 		if err == nil || !kube.Stale(err) || try == maxTries {
 			return err
 		}

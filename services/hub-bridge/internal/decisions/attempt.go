@@ -35,13 +35,13 @@ func (a *Applier) attempt(ctx context.Context, w *writes, read Read, name string
 func (a *Applier) apply(ctx context.Context, w *writes, read Read) error {
 	groups, err := bridge.Desired(read.Decision, w.placement.Spec.SortBy)
 	if err != nil {
-		return a.refuseBad(ctx, w.entry, read, err)
+		return a.refuse(ctx, w.entry, read, badDecision(err))
 	}
 	stock := bridge.TakeStock(w.placement, w.objects)
 	if err := w.deleteNamed(ctx, stock.Stale); err != nil {
 		return err
 	}
-	plan := bridge.PlanPages(stock, groups, bridge.MaxDecisions)
+	plan := bridge.PlanDecision(w.placement.Name, stock, groups)
 	for _, step := range plan.Steps {
 		if err := w.step(ctx, step); err != nil {
 			return err
@@ -57,16 +57,20 @@ func (a *Applier) apply(ctx context.Context, w *writes, read Read) error {
 	return nil
 }
 
-// refuseBad refuses, and keeps among the dead letters, a decision that
-// contradicts itself.
-func (a *Applier) refuseBad(ctx context.Context, entry *Entry, read Read, cause error) error {
-	if a.answers.given(entry.Subject, entry.Sequence) {
-		return nil
-	}
+func badDecision(cause error) *events.BadInput {
 	bad := &events.BadInput{Reason: bridge.ReasonBadDecision, Err: cause}
 	var field *schemas.FieldError
 	if errors.As(cause, &field) {
 		bad.Field = field.Field
+	}
+	return bad
+}
+
+// refuse refuses, and keeps among the dead letters, a decision that no retry
+// mends: it contradicts itself, or the hub does not take what it asks for.
+func (a *Applier) refuse(ctx context.Context, entry *Entry, read Read, bad *events.BadInput) error {
+	if a.answers.refused(entry.Subject, entry.Sequence, bad.Reason) {
+		return nil
 	}
 	reading, cancel := context.WithTimeout(ctx, buryTimeout)
 	defer cancel()
@@ -79,7 +83,8 @@ func (a *Applier) refuseBad(ctx context.Context, entry *Entry, read Read, cause 
 			return err
 		}
 	}
-	a.answer(ctx, entry, read, schemas.OutcomeRefused, bridge.Verdict{Reason: bridge.ReasonBadDecision, Message: cause.Error()}, nil)
+	a.Log.Warn("refused a decision", "subject", entry.Subject, "sequence", entry.Sequence, "reason", bad.Reason, "field", bad.Field, "error", bad)
+	a.answer(ctx, entry, read, schemas.OutcomeRefused, bridge.Verdict{Reason: bad.Reason, Message: bad.Error()}, nil)
 	return nil
 }
 
