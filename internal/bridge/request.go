@@ -8,14 +8,20 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/spokewire/spokewire/pkg/schemas"
 )
 
-// RequestedPlacement is the Placement that r asks for. An unknown field, or
-// one of the wrong type, is a *schemas.FieldError.
+// RequestedPlacement is the Placement that r asks for. An unknown field, one
+// of the wrong type, or a name that is too long for decisions is a
+// *schemas.FieldError.
 func RequestedPlacement(r *schemas.PlacementRequest) (*clusterv1beta1.Placement, error) {
+	if n := len(r.Metadata.Name); n > validation.LabelValueMaxLength {
+		return nil, &schemas.FieldError{Field: "metadata.name", Reason: fmt.Sprintf(
+			"has %d characters, and PlacementDecisions carry it as a label, which has %d at most: choose a shorter name", n, validation.LabelValueMaxLength)}
+	}
 	p := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{
 		Name:        r.Metadata.Name,
 		Namespace:   r.Metadata.Namespace,

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -111,9 +112,10 @@ func TestPlacementThatTheHubRefuses(t *testing.T) {
 	t.Parallel()
 	e := start(t)
 	for name, tt := range map[string]struct{ spec, field string }{
-		"unknown": {`{"numberOfClustersX": 1}`, "spec.numberOfClustersX"},
-		"typed":   {`{"numberOfClusters": "two"}`, "spec.numberOfClusters"},
-		"range":   {`{"prioritizerPolicy": {"configurations": [{"scoreCoordinate": {"type": "BuiltIn", "builtIn": "Steady"}, "weight": 99}]}}`, "spec.prioritizerPolicy.configurations[0].weight"},
+		"unknown":               {`{"numberOfClustersX": 1}`, "spec.numberOfClustersX"},
+		"typed":                 {`{"numberOfClusters": "two"}`, "spec.numberOfClusters"},
+		"range":                 {`{"prioritizerPolicy": {"configurations": [{"scoreCoordinate": {"type": "BuiltIn", "builtIn": "Steady"}, "weight": 99}]}}`, "spec.prioritizerPolicy.configurations[0].weight"},
+		strings.Repeat("n", 64): {`{}`, "metadata.name"},
 	} {
 		sequence := e.request(name, tt.spec)
 		r := e.receipt(events.KindPlacement, name, sequence, schemas.OutcomeRefused)
