@@ -22,7 +22,12 @@ type Placement struct {
 	OnHub    bool      `json:"onHub"`
 	Deleting bool      `json:"deleting,omitempty"`
 	Decision *Decision `json:"decision,omitempty"`
-	Receipt  *Receipt  `json:"receipt,omitempty"`
+	// Receipt is the bridge's last word, if it is about what is shown here:
+	// the decision, or a request that came with or after it.
+	Receipt *Receipt `json:"receipt,omitempty"`
+	// Waiting is true while the decision is the hub's to take and the bridge
+	// has not answered it.
+	Waiting bool `json:"waiting,omitempty"`
 }
 
 // Decision is the last decision, and where it stands.
@@ -67,6 +72,9 @@ func Placements(s *State) []Placement {
 			p.Receipt = &Receipt{ReceivedAt: e.Message.ReceivedAt, Receipt: e.Value}
 		}
 	}
+	for _, p := range byKey {
+		p.settle()
+	}
 	placements := make([]Placement, 0, len(byKey))
 	for _, key := range slices.Sorted(maps.Keys(byKey)) {
 		placements = append(placements, *byKey[key])
@@ -84,4 +92,27 @@ func (p *Placement) observe(seen *schemas.Placement) {
 	case p.Mode != schemas.ModeShadow:
 		p.Mode = schemas.ModeDirect
 	}
+}
+
+// settle drops a receipt that is older than the decision, and works out
+// whether there is one to wait for.
+func (p *Placement) settle() {
+	if p.Decision == nil {
+		return
+	}
+	if p.Receipt != nil && !p.Receipt.covers(p) {
+		p.Receipt = nil
+	}
+	p.Waiting = p.Receipt == nil && p.Decision.Mode == schemas.ModeDirect && p.Mode == schemas.ModeDirect
+}
+
+// covers reports whether the bridge said r with p's decision at hand. The
+// receipts of one Placement share a subject, so an answer to a request may
+// stand in the place of the one to the decision. One to a later decision than
+// was read is news of it.
+func (r *Receipt) covers(p *Placement) bool {
+	if r.Subject == events.DecisionSubject(events.KindPlacement, p.Namespace, p.Name) {
+		return r.Sequence >= p.Decision.Sequence
+	}
+	return !r.ReceivedAt.Before(p.Decision.ReceivedAt)
 }

@@ -86,3 +86,14 @@ func Entries[T schemas.Payload](s *State, family string) []Entry[T] {
 	}
 	return out
 }
+
+// HubObjects counts the objects of the hub that the bridge has told of.
+func HubObjects(s *State) int {
+	n := 0
+	for _, r := range s.last {
+		if r.Subject.Family == events.FamilyHub {
+			n++
+		}
+	}
+	return n
+}

@@ -195,6 +195,45 @@ func TestPlacementMode(t *testing.T) {
 	}
 }
 
+// TestPlacementReceipt: an answer to another decision is none to this one.
+func TestPlacementReceipt(t *testing.T) {
+	t.Parallel()
+	decision := events.DecisionSubject(events.KindPlacement, "default", "p")
+	request := events.ConfigSubject(events.KindPlacement, "default", "p")
+	tests := map[string]struct {
+		put         func(*fixture)
+		wantReceipt bool
+		wantWaiting bool
+	}{
+		"nothing decided": {func(f *fixture) { f.placement(true) }, false, false},
+		"only requested":  {func(f *fixture) { f.placement(true).receipt(request, 1) }, true, false},
+		"not answered":    {func(f *fixture) { f.placement(true).decide(schemas.ModeDirect) }, false, true},
+		"hub not seen":    {func(f *fixture) { f.decide(schemas.ModeDirect) }, false, true},
+		"answered":        {func(f *fixture) { f.placement(true).decide(schemas.ModeDirect).receipt(decision, 1) }, true, false},
+		"decided anew since": {func(f *fixture) {
+			f.placement(true).decide(schemas.ModeDirect).receipt(decision, 1).decide(schemas.ModeDirect)
+		}, false, true},
+		"late answer to the last one": {func(f *fixture) { f.decide(schemas.ModeDirect).decide(schemas.ModeDirect).receipt(decision, 1) }, false, true},
+		"answer to the next one":      {func(f *fixture) { f.decide(schemas.ModeDirect).receipt(decision, 2) }, true, false},
+		"a request answered before":   {func(f *fixture) { f.placement(true).receipt(request, 1).decide(schemas.ModeDirect) }, false, true},
+		"a request answered after":    {func(f *fixture) { f.decide(schemas.ModeDirect).receipt(decision, 1).receipt(request, 1) }, true, false},
+		"shadow":                      {func(f *fixture) { f.placement(true).decide(schemas.ModeShadow) }, false, false},
+		"native":                      {func(f *fixture) { f.placement(false).decide(schemas.ModeNative) }, false, false},
+		"native since the decision":   {func(f *fixture) { f.placement(false).decide(schemas.ModeDirect) }, false, false},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			tt.put(f)
+			p := Placements(f.state)[0]
+			if (p.Receipt != nil) != tt.wantReceipt || p.Waiting != tt.wantWaiting {
+				t.Errorf("got receipt %v, waiting %v, want %v and %v", p.Receipt, p.Waiting, tt.wantReceipt, tt.wantWaiting)
+			}
+		})
+	}
+}
+
 func TestExplain(t *testing.T) {
 	t.Parallel()
 	subject := events.DecisionSubject(events.KindPlacement, "default", "p")

@@ -31,8 +31,9 @@ func (a *app) newDoctor() *cobra.Command {
 		Use:   "doctor",
 		Short: "Check the bus and what flows on it",
 		Long: `Check that the bus can be reached, that every stream is there, that clusters
-have fresh metrics, scorers score, Placements are decided and applied, and that
-no message was refused within the last hour. Ends with status 1 if not.`,
+have fresh metrics, scorers score, Placements are decided and applied, that the
+hub is observed and hub-bridge answers decisions, and that no message was
+refused within the last hour. Ends with status 1 if not.`,
 		Args: cobra.NoArgs,
 	}
 	c.RunE = a.onBus(func(ctx context.Context, c *cobra.Command, b bus, _ []string) error {
@@ -86,11 +87,13 @@ func examine(ctx context.Context, b bus, limit time.Duration) []finding {
 	if !whole {
 		return findings
 	}
-	now := state.Now()
+	now, placements := state.Now(), inventory.Placements(state)
 	return append(findings,
 		checkClusters(inventory.Clusters(state), now),
 		checkScorers(inventory.Scorers(state, now)),
-		checkPlacements(inventory.Placements(state)),
+		checkPlacements(placements),
+		checkHub(inventory.HubObjects(state), len(placements)),
+		checkAnswered(placements, now),
 		checkDead(letters(state), now),
 	)
 }
@@ -163,6 +166,33 @@ func checkPlacements(placements []inventory.Placement) finding {
 		}
 	}
 	return verdictOn("placements", len(placements), bad, "undecided or refused by the hub, see spokewire explain placement")
+}
+
+// checkHub finds a bridge that has never seen its hub.
+func checkHub(objects, placements int) finding {
+	f := finding{Check: "hub observed", OK: objects > 0 || placements == 0, Detail: fmt.Sprintf("%d objects", objects)}
+	if !f.OK {
+		f.Detail = fmt.Sprintf("nothing of the hub is known, but %d Placements are: does hub-bridge run, and does it reach the hub? Its log says (spokewire up: DATA/logs/hub-bridge.log)", placements)
+	}
+	return f
+}
+
+// slowAnswer is the age from which a decision without a receipt is overdue.
+const slowAnswer = 5 * time.Second
+
+func checkAnswered(placements []inventory.Placement, now time.Time) finding {
+	decided := 0
+	var overdue []string
+	for _, p := range placements {
+		if p.Mode != schemas.ModeDirect || p.Decision == nil {
+			continue
+		}
+		decided++
+		if p.Waiting && now.Sub(p.Decision.ReceivedAt) > slowAnswer {
+			overdue = append(overdue, p.Namespace+"/"+p.Name)
+		}
+	}
+	return verdictOn("decisions answered", decided, overdue, "without a receipt for more than "+span(slowAnswer)+", so hub-bridge or the hub does not answer, see hub-bridge's log (spokewire up: DATA/logs/hub-bridge.log)")
 }
 
 func checkDead(all []letter, now time.Time) finding {

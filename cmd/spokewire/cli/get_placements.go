@@ -52,8 +52,11 @@ func placementRow(p *inventory.Placement, now time.Time) []string {
 	if d := p.Decision; d != nil {
 		row[2], row[3], row[4], row[5] = d.Scheduler, selected(d.PlacementDecision), d.Cause, age(now, d.ReceivedAt)
 	}
-	if r := p.Receipt; r != nil {
+	switch r := p.Receipt; {
+	case r != nil:
 		row[6], row[7] = r.Outcome, millis(r.LagMillis)
+	case p.Waiting:
+		row[6] = "waiting"
 	}
 	return row
 }
