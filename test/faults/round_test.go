@@ -172,16 +172,19 @@ func (r *round) gather(ctx context.Context) (fold.Evidence, error) {
 
 func (r *round) judge(evidence fold.Evidence, since time.Time, forged map[string]bool) (made int, found []fold.Violation) {
 	mayMiss := func(a fold.Acked) bool { return a.At.After(r.lost.from) && a.At.Before(r.lost.to) }
-	var audits []fold.Acked
-	for _, a := range r.traffic.acked {
-		if s, err := events.ParseSubject(a.Subject); err == nil && s.Name != load.Metric && s.Name != brief.Metric {
-			audits = append(audits, a)
-		}
-	}
-	found = append(found, fold.Lost(evidence, audits, mayMiss)...)
+	made, found = judge(evidence, since, r.traffic.audits(), mayMiss)
 	if !r.dropped {
 		found = append(found, fold.Gaps(evidence.Since(r.lost.to))...)
 	}
+	if r.lost.to.IsZero() {
+		found = append(found, fold.Ordered(evidence)...)
+	}
+	return made, append(found, fold.Forged(evidence, forged)...)
+}
+
+// judge checks what can be seen in the log alone.
+func judge(evidence fold.Evidence, since time.Time, audits []fold.Acked, mayMiss func(fold.Acked) bool) (made int, found []fold.Violation) {
+	found = append(found, fold.Lost(evidence, audits, mayMiss)...)
 	for _, rule := range []fold.Rule{load, brief} {
 		n, violations := rule.Replays(evidence, since)
 		made, found = made+n, append(found, violations...)
@@ -189,12 +192,7 @@ func (r *round) judge(evidence fold.Evidence, since time.Time, forged map[string
 		made, found = made+n, append(found, violations...)
 		found = append(found, rule.Linear(evidence, since)...)
 	}
-	if r.lost.to.IsZero() {
-		found = append(found, fold.Ordered(evidence)...)
-	}
-	found = append(found, fold.Forged(evidence, forged)...)
-	found = append(found, fold.Sizes(evidence)...)
-	return made, found
+	return made, append(found, fold.Sizes(evidence)...)
 }
 
 // maxMemory is what a process may have in memory at three clusters, a long

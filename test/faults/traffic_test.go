@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -38,6 +39,9 @@ type traffic struct {
 // publishTimeout bounds one publish: longer than any fault lasts.
 const publishTimeout = time.Minute
 
+// firstPause is after how many events one cluster falls silent in any case.
+const firstPause = 20
+
 // auditsPerSource keeps a source's events below what the stream keeps of a
 // subject, even if each is stored twice.
 const auditsPerSource = 25
@@ -64,7 +68,7 @@ func (f *traffic) publish(ctx context.Context, cluster string, random *rand.Rand
 	for n := 0; ctx.Err() == nil; n++ {
 		f.store(cluster, load.Metric, load.Metric, random.IntN(1000))
 		f.store(cluster, f.prefix+"audit-"+strconv.Itoa(n/auditsPerSource), "audit", n)
-		if f.pauses && random.IntN(100) == 0 {
+		if f.pauses && (n == firstPause && cluster == load.Clusters[0] || random.IntN(100) == 0) {
 			silent = time.Now().Add(brief.ValidFor + time.Second)
 		}
 		if time.Now().After(silent) && n%3 == 0 {
@@ -140,9 +144,7 @@ func (f *traffic) storeBad(cluster, id string, random *rand.Rand) {
 	e.SetSource(events.ClusterSource(cluster, source))
 	e.SetDataContentType("application/json")
 	e.DataEncoded = []byte(kind.body)
-	f.mu.Lock()
-	f.bad = append(f.bad, fold.Bad{Subject: events.MetricSubject(cluster, source), ID: id, Field: kind.field})
-	f.mu.Unlock()
+	f.blame(events.MetricSubject(cluster, source), id, kind.field)
 	ctx, cancel := context.WithTimeout(context.Background(), publishTimeout)
 	defer cancel()
 	_, err := f.bus.Publish(ctx, events.MetricSubject(cluster, source), e)
@@ -151,6 +153,24 @@ func (f *traffic) storeBad(cluster, id string, random *rand.Rand) {
 	if err != nil {
 		f.refused++
 	}
+}
+
+// blame remembers an event that cannot be read.
+func (f *traffic) blame(subject, id, field string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.bad = append(f.bad, fold.Bad{Subject: subject, ID: id, Field: field})
+}
+
+// audits are the acknowledged events that the log keeps all of.
+func (f *traffic) audits() []fold.Acked {
+	var audits []fold.Acked
+	for _, a := range f.acked {
+		if strings.Contains(a.Subject, "audit-") {
+			audits = append(audits, a)
+		}
+	}
+	return audits
 }
 
 // enough fails a round in which too little happened to mean anything.

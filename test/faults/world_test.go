@@ -28,13 +28,13 @@ import (
 )
 
 // load is what every scenario looks at: two of three clusters by one score.
+// A cluster without one is not selected.
 var load = fold.Rule{
 	Scorer: "load", Metric: "load_free", Low: 0, High: 1000,
 	Placement: "default/load", Select: 2, Clusters: []string{"spoke-1", "spoke-2", "spoke-3"}, ValidFor: 30 * time.Minute,
 }
 
-// brief is the same with scores that hold for two seconds, and a Placement
-// that drops a cluster at once whose score has expired.
+// brief is the same with scores that hold for two seconds.
 var brief = fold.Rule{
 	Scorer: "brief", Metric: "brief_free", Low: 0, High: 1000,
 	Placement: "default/brief", Select: 2, Clusters: load.Clusters, ValidFor: 2 * time.Second,
@@ -56,12 +56,14 @@ kind: Placement
 metadata:
   name: load
   namespace: default
-  annotations: {cluster.open-cluster-management.io/experimental-scheduling-disable: "true"}
+  annotations:
+    cluster.open-cluster-management.io/experimental-scheduling-disable: "true"
+    spokewire.dev/stale-policy: exclude
 spec:
   numberOfClusters: 2
   prioritizerPolicy:
     mode: Exact
-    configurations: [{scoreCoordinate: {type: AddOn, addOn: {resourceName: load, scoreName: load}}}]
+    configurations: [{weight: 1, scoreCoordinate: {type: AddOn, addOn: {resourceName: load, scoreName: load}}}]
 ---
 apiVersion: cluster.open-cluster-management.io/v1beta1
 kind: Placement
@@ -75,7 +77,7 @@ spec:
   numberOfClusters: 2
   prioritizerPolicy:
     mode: Exact
-    configurations: [{scoreCoordinate: {type: AddOn, addOn: {resourceName: brief, scoreName: brief}}}]
+    configurations: [{weight: 1, scoreCoordinate: {type: AddOn, addOn: {resourceName: brief, scoreName: brief}}}]
 `
 
 // workload is the source that the stack's collectors publish.

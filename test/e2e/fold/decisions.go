@@ -109,19 +109,27 @@ func (r Rule) scoresAt(e Evidence, position uint64, now time.Time) (scores, expi
 			}
 			continue
 		}
-		m := messages[after-1]
-		payload, err := payloadOf(m)
-		s, isScore := payload.(*schemas.Score)
-		if err != nil || !isScore || s.Items[0].Value == nil {
-			continue
-		}
-		if s.Expiry(m.ReceivedAt).Before(now) {
-			expired[cluster] = *s.Items[0].Value
-		} else {
-			scores[cluster] = *s.Items[0].Value
+		if value, holds := lastScore(messages[:after], now); value != nil && holds {
+			scores[cluster] = *value
+		} else if value != nil {
+			expired[cluster] = *value
 		}
 	}
 	return scores, expired, true
+}
+
+// lastScore is what was scored last, and whether that is the last word and
+// holds at now.
+func lastScore(messages []events.Message, now time.Time) (value *int32, holds bool) {
+	for i, m := range slices.Backward(messages) {
+		payload, err := payloadOf(m)
+		s, isScore := payload.(*schemas.Score)
+		if err != nil || !isScore || s.Items[0].Value == nil {
+			continue // withdrawn, but what was before it may still be believed
+		}
+		return s.Items[0].Value, i == len(messages)-1 && !s.Expiry(m.ReceivedAt).Before(now)
+	}
+	return nil, false
 }
 
 func selectedNames(d *schemas.PlacementDecision) []string {
