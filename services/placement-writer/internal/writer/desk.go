@@ -61,16 +61,23 @@ func (d *desk) idle() bool {
 	return d.object == nil && d.deleted == nil && d.observed == nil && d.decision == nil && d.Idle()
 }
 
-// prior is what the Placement has selected so far, whoever decided it.
+// prior is what the Placement has selected so far, OCM's decision or ours.
+// What the hub shows counts only where all of it is this very object's: not
+// what an earlier one of the name left behind, or anybody else put there.
 func (d *desk) prior() *placement.Prior {
 	uid := d.object.Object.UID
 	switch {
 	case d.decision != nil && d.decision.Placement.UID == uid:
 		return &placement.Prior{Decision: d.decision, Sequence: d.sequence}
-	case d.observed != nil && d.observed.Placement.UID == uid && len(d.observed.Clusters) > 0:
+	case d.observed != nil && d.observed.Placement.UID == uid && len(d.observed.Clusters) > 0 && scheduled(d.observed):
 		return placement.PriorOf(d.observed)
 	}
 	return nil
+}
+
+// scheduled reports whether one scheduler wrote all that the hub shows.
+func scheduled(o *schemas.ObservedDecision) bool {
+	return o.Writer == placement.SchedulerOCM || o.Writer == placement.SchedulerSpokewire
 }
 
 // selected returns the names of the clusters that count for Balance.
