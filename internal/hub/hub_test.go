@@ -46,9 +46,9 @@ func TestAHubServesOCMAndGivesNewUsersNothing(t *testing.T) {
 
 func listError(_ any, err error) error { return err }
 
-func TestOptionsNameTheMissingProgram(t *testing.T) {
+func TestTheMissingProgramIsNamed(t *testing.T) {
 	t.Parallel()
-	err := hub.DefaultOptions(t.TempDir()).Validate()
+	err := hub.In(t.TempDir()).Validate()
 	if err == nil || !strings.Contains(err.Error(), "kube-apiserver") || !strings.Contains(err.Error(), "make hub") {
 		t.Errorf("Validate() = %v, want the program's name and how to build it", err)
 	}

@@ -12,14 +12,15 @@ import (
 )
 
 // DefaultDataDir is where the local stack keeps its state unless told
-// otherwise: spokewire below the user's state directory.
+// otherwise: spokewire below the user's state directory. It is "" for a user
+// without a home.
 func DefaultDataDir() string {
 	if dir := os.Getenv("XDG_STATE_HOME"); dir != "" {
 		return filepath.Join(dir, "spokewire")
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return filepath.Join(os.TempDir(), "spokewire")
+		return ""
 	}
 	return filepath.Join(home, ".local", "state", "spokewire")
 }
@@ -34,19 +35,17 @@ type layout string
 func (l layout) path(parts ...string) string {
 	return filepath.Join(append([]string{string(l)}, parts...)...)
 }
-func (l layout) logs() string       { return l.path("logs") }
-func (l layout) natsConfig() string { return l.path("nats", "server.conf") }
-func (l layout) natsStore() string  { return l.path("nats", "store") }
-func (l layout) etcd() string       { return l.path("etcd") }
-func (l layout) kubeconfig(user string) string {
-	return l.path("kubeconfigs", user)
-}
+func (l layout) logs() string                 { return l.path("logs") }
+func (l layout) natsConfig() string           { return l.path("nats", "server.conf") }
+func (l layout) natsStore() string            { return l.path("nats", "store") }
+func (l layout) etcd() string                 { return l.path("etcd") }
+func (l layout) hub() string                  { return l.path("hub") }
 func (l layout) outbox(cluster string) string { return l.path("outbox", cluster) }
 
 // create makes the directories. What is in them is for the user alone: it
 // holds credentials.
 func (l layout) create() error {
-	for _, dir := range []string{string(l), l.logs(), l.path("nats"), l.path("kubeconfigs"), l.path("outbox")} {
+	for _, dir := range []string{string(l), l.logs(), l.path("nats"), l.path("outbox")} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return fmt.Errorf("data directory: %w", err)
 		}

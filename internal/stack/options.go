@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -76,7 +77,7 @@ func (o Options) Validate() error {
 	case o.Spokes < -1 || o.Spokes > maxSpokes:
 		return fmt.Errorf("--spokes is %d, want 0 to %d", o.Spokes, maxSpokes)
 	case o.DataDir == "":
-		return fmt.Errorf("--data is empty")
+		return errors.New("--data is empty, and there is no home directory to take its place: name a directory")
 	case o.Interval < 10*time.Millisecond:
 		return fmt.Errorf("--interval is %s, want at least 10ms", o.Interval)
 	case o.Servers < 0 || o.Servers == 2 || o.Servers > 5:
@@ -89,7 +90,7 @@ func (o Options) Validate() error {
 		return fmt.Errorf("--nats and --hub must not be empty")
 	}
 	if o.Hub == Embedded {
-		return hub.DefaultOptions(o.BinDir).Validate()
+		return hub.In(o.BinDir).Validate()
 	}
 	return nil
 }

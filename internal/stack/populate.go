@@ -86,7 +86,7 @@ func (d deployed) populateHub(ctx context.Context, o PopulateOptions) error {
 		return err
 	}
 	admin.Timeout = readyTimeout
-	if err := hub.InstallDefinitions(admin, o.CRDDir); err != nil {
+	if err := hub.InstallDefinitions(ctx, admin, o.CRDDir); err != nil {
 		return err
 	}
 	if err := GrantBridge(ctx, admin, bridgeUser); err != nil {

@@ -2,6 +2,7 @@ package stack
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,12 +13,13 @@ import (
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/spokewire/spokewire/internal/access"
-	"github.com/spokewire/spokewire/internal/hub"
 	"github.com/spokewire/spokewire/pkg/events"
 )
 
@@ -26,66 +28,62 @@ type hubAccess struct {
 	address string
 	admin   string // path of a kubeconfig
 	bridge  string // ditto
+	lease   string // namespace of the bridge's Lease
 	config  *rest.Config
 }
 
-// bridgeUser is the bridge's name on an embedded hub.
-const bridgeUser = "spokewire-hub-bridge"
+const (
+	// bridgeUser is the bridge's name on an embedded hub.
+	bridgeUser = "spokewire-hub-bridge"
+	// bridgeNamespace is where the bridge is deployed.
+	bridgeNamespace = "spokewire"
+)
 
 func (s *Stack) startHub(ctx context.Context) error {
-	start := s.useHub
 	if s.options.Hub == Embedded {
-		start = s.startEmbeddedHub
+		return s.startEmbeddedHub(ctx)
 	}
-	if err := start(ctx); err != nil || s.options.spokes() == 0 {
-		return err
-	}
-	return CreateFleet(ctx, s.hub.config, s.options.spokes())
+	return s.useHub(ctx)
 }
 
-// useHub takes the hub that the user named, and creates nothing on it.
-func (s *Stack) useHub(context.Context) error {
-	config, err := clientcmd.BuildConfigFromFlags("", s.options.Hub)
-	if err != nil {
-		return fmt.Errorf("--hub %s: %w", s.options.Hub, err)
-	}
+// useHub takes the hub that the user named, and creates nothing on it but
+// the spokes that are asked for.
+func (s *Stack) useHub(ctx context.Context) error {
 	path, err := filepath.Abs(s.options.Hub)
 	if err != nil {
 		return err
 	}
+	config, err := clientcmd.BuildConfigFromFlags("", path)
+	if err != nil {
+		return fmt.Errorf("--hub %s: %w", s.options.Hub, err)
+	}
+	core, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("--hub %s: %w", s.options.Hub, err)
+	}
 	s.hub = hubAccess{address: config.Host, admin: path, bridge: path, config: config}
-	return nil
+	if s.hub.lease, err = leaseNamespace(ctx, core); err != nil {
+		return fmt.Errorf("--hub %s: %s does not answer: %w", s.options.Hub, config.Host, err)
+	}
+	if s.options.spokes() == 0 {
+		return nil
+	}
+	return CreateFleet(ctx, config, s.options.spokes())
 }
 
-func (s *Stack) startEmbeddedHub(ctx context.Context) error {
-	options := hub.DefaultOptions(s.options.BinDir)
-	options.DataDir = s.files.etcd()
-	h, err := hub.Start(ctx, options)
-	if err != nil {
-		return err
+// leaseNamespace is where the bridge finds the Lease that says who writes: a
+// deployed bridge's namespace, or one that every hub has.
+func leaseNamespace(ctx context.Context, core kubernetes.Interface) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	_, err := core.CoreV1().Namespaces().Get(ctx, bridgeNamespace, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return fleetNamespace, nil
+	case err == nil, apierrors.IsForbidden(err): // there, or not for us to see
+		return bridgeNamespace, nil
 	}
-	s.defers("hub", h.Stop)
-	s.hub = hubAccess{address: h.Admin().Host, admin: s.files.kubeconfig("admin"), bridge: s.files.kubeconfig(bridgeUser), config: h.Admin()}
-	admin, err := h.AddUser("spokewire-admin", "system:masters")
-	if err != nil {
-		return err
-	}
-	bridge, err := h.AddUser(bridgeUser)
-	if err != nil {
-		return err
-	}
-	if err := writePrivate(s.hub.admin, string(admin.Kubeconfig)); err != nil {
-		return err
-	}
-	if err := writePrivate(s.hub.bridge, string(bridge.Kubeconfig)); err != nil {
-		return err
-	}
-	if detour := s.options.Detours.Hub; detour != nil {
-		if s.hub.bridge, err = detour(s.hub.bridge); err != nil {
-			return err
-		}
-	}
-	return GrantBridge(ctx, h.Admin(), bridgeUser)
+	return "", err
 }
 
 // startServices runs the hub services and waits until each is ready.
@@ -132,13 +130,21 @@ func (s *Stack) startService(ctx context.Context, service, name string) error {
 	}
 	args := []string{service, "--listen", address}
 	if service == access.HubBridge {
-		args = append(args, "--kubeconfig", s.hub.bridge)
-		if s.options.Replicas > 1 {
-			args = append(args, "--identity", name)
-		}
+		args = append(args, "--kubeconfig", s.hub.bridge, "--namespace", s.hub.lease, "--identity", s.identity(name))
 	}
 	s.health[name] = "http://" + address
 	return s.start(s.self(name, env, args...))
+}
+
+// identity names a replica in the Lease: the same after a restart, and
+// another one than that of any other stack.
+func (s *Stack) identity(name string) string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "localhost"
+	}
+	digest := sha256.Sum256([]byte(s.files))
+	return fmt.Sprintf("%s-%s-%x", name, host, digest[:4])
 }
 
 // startSpokes runs each cluster's workload and its collector.
@@ -151,7 +157,8 @@ func (s *Stack) startSpokes(ctx context.Context) error {
 	return s.waitForMetrics(ctx)
 }
 
-// waitForMetrics returns once each spoke's first snapshot is on the bus.
+// waitForMetrics returns once each spoke's first snapshot is on the bus, and
+// the spoke itself as the hub has it.
 func (s *Stack) waitForMetrics(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
@@ -161,17 +168,28 @@ func (s *Stack) waitForMetrics(ctx context.Context) error {
 	}
 	defer bus.Close()
 	for _, cluster := range s.Clusters() {
-		for {
-			_, err := bus.Last(ctx, events.StreamMetrics, events.MetricSubject(cluster, spokeSource))
-			if err == nil {
-				break
-			}
-			if !sleep(ctx, 20*time.Millisecond) {
-				return fmt.Errorf("no metrics of %s after %s: %w", cluster, readyTimeout, err)
-			}
+		err := waitForEvent(ctx, bus, events.StreamMetrics, events.MetricSubject(cluster, spokeSource))
+		if err == nil && s.options.Hub != None {
+			err = waitForEvent(ctx, bus, events.StreamHub, events.HubSubject(events.KindCluster, "", cluster))
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// waitForEvent returns once subject has an event.
+func waitForEvent(ctx context.Context, bus events.Getter, stream, subject string) error {
+	for {
+		_, err := bus.Last(ctx, stream, subject)
+		if err == nil {
+			return nil
+		}
+		if !sleep(ctx, 20*time.Millisecond) {
+			return fmt.Errorf("nothing on %s after %s: %w", subject, readyTimeout, err)
+		}
+	}
 }
 
 func (s *Stack) startSpoke(ctx context.Context, cluster string) error {

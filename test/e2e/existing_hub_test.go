@@ -1,26 +1,35 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterclient "open-cluster-management.io/api/client/cluster/clientset/versioned"
 
-	"github.com/spokewire/spokewire/internal/hub"
 	"github.com/spokewire/spokewire/internal/hub/hubtest"
 	"github.com/spokewire/spokewire/internal/stack"
+	"github.com/spokewire/spokewire/test/e2e/fold"
 )
 
-func TestAnExistingHubIsLeftAsItIsUnlessSpokesAreAskedFor(t *testing.T) {
+func TestAnExistingHubIsUsedAndNothingIsCreatedOnIt(t *testing.T) {
 	h := hubtest.Start(t)
-	kubeconfig := adminKubeconfig(t, h)
+	if err := stack.CreateFleet(t.Context(), h.Admin(), 3); err != nil {
+		t.Fatal(err)
+	}
+	if err := stack.GrantBridge(t.Context(), h.Admin(), "bridge"); err != nil {
+		t.Fatal(err)
+	}
 	ocm := clusterclient.NewForConfigOrDie(h.Admin())
+	before := objects(t, ocm)
 
-	s := startStack(t, func(o *stack.Options) { o.Hub = kubeconfig })
-	if got := objects(t, ocm); got != 0 {
-		t.Errorf("the stack created %d clusters, sets and bindings on a hub that is not its own", got)
+	s := startStack(t, func(o *stack.Options) { o.Hub = kubeconfig(t, h, "bridge") })
+	placesByLoad(t, s)
+	if got := objects(t, ocm); got != before {
+		t.Errorf("the hub has %d clusters, sets and bindings, had %d before the stack", got, before)
 	}
 	if err := s.Stop(); err != nil {
 		t.Fatal(err)
@@ -28,21 +37,49 @@ func TestAnExistingHubIsLeftAsItIsUnlessSpokesAreAskedFor(t *testing.T) {
 	if _, err := ocm.ClusterV1().ManagedClusters().List(t.Context(), metav1.ListOptions{}); err != nil {
 		t.Errorf("the hub is gone with the stack: %v", err)
 	}
-
-	startStack(t, func(o *stack.Options) { o.Hub, o.Spokes = kubeconfig, 2 })
-	if got, want := objects(t, ocm), 2+1+1; got != want {
-		t.Errorf("with --spokes 2 the hub has %d clusters, sets and bindings, want %d", got, want)
-	}
 }
 
-func adminKubeconfig(t *testing.T, h *hub.Hub) string {
+func TestSpokesAreCreatedOnAnExistingHubIfAskedFor(t *testing.T) {
+	h := hubtest.Start(t)
+	s := startStack(t, func(o *stack.Options) { o.Hub, o.Spokes = kubeconfig(t, h, "somebody", "system:masters"), 3 })
+	if got, want := objects(t, clusterclient.NewForConfigOrDie(h.Admin())), 3+1+1; got != want {
+		t.Errorf("with --spokes 3 the hub has %d clusters, sets and bindings, want %d", got, want)
+	}
+	placesByLoad(t, s)
+}
+
+// placesByLoad applies the load rule, publishes a load for each cluster and
+// waits until the hub shows what follows.
+func placesByLoad(t *testing.T, s *stack.Stack) {
 	t.Helper()
-	admin, err := h.AddUser("somebody", "system:masters")
+	apply(t, s, loadManifests)
+	for i, cluster := range loadRule.Clusters {
+		if out, err := spokewire(t, s, "publish", "--cluster", cluster, "--source", "load", fmt.Sprintf("load_free=%d", 100*(i+1))); err != nil {
+			t.Fatalf("publish: %v\n%s", err, out)
+		}
+	}
+	hub := hubOf(t, s)
+	eventually(t, 30*time.Second, func() string {
+		got, err := hubState(t.Context(), hub)
+		if err != nil {
+			return err.Error()
+		}
+		return fold.Diff(got, fold.State{
+			Scores:   map[string]int32{"spoke-1": 10, "spoke-2": 20, "spoke-3": 30},
+			Selected: []string{"spoke-2", "spoke-3"},
+		})
+	})
+}
+
+// kubeconfig writes that of a new user of the hub.
+func kubeconfig(t *testing.T, h *hubtest.Hub, name string, groups ...string) string {
+	t.Helper()
+	user, err := h.AddUser(name, groups...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := os.WriteFile(path, admin.Kubeconfig, 0o600); err != nil {
+	if err := os.WriteFile(path, user.Kubeconfig, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return path

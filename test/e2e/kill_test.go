@@ -47,9 +47,8 @@ spec:
     configurations: [{scoreCoordinate: {type: AddOn, addOn: {resourceName: load, scoreName: load}}}]
 `
 
-// TestKilledProcessesLoseNothing kills every process of the stack but the
-// hub, one after the other and each at a seeded random moment, while metrics
-// flow. Then the hub must be what a fold of the log says, and every event
+// TestKilledProcessesLoseNothing kills every process of the stack, one after
+// the other and each at a seeded random moment, while metrics flow. Then the hub must be what a fold of the log says, and every event
 // that was acknowledged must be in the log. SEED repeats a run.
 func TestKilledProcessesLoseNothing(t *testing.T) {
 	seed := seedOf(t)

@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -26,27 +29,12 @@ func newDemo() *cobra.Command {
 Spokewire does: score the clusters, place on the best one, give it work, see
 the decision move, and see why. What is shown is read from the hub.`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) (err error) {
+		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
-			dir, err := os.MkdirTemp("", "spokewire-demo-")
+			result, err := demo(ctx, keep, c.ErrOrStderr(), c.OutOrStdout())
 			if err != nil {
 				return err
-			}
-			o := stack.DefaultOptions()
-			o.DataDir, o.Spokes, o.Interval = dir, 3, 100*time.Millisecond
-			s, err := startStack(ctx, o, c.ErrOrStderr())
-			if err != nil {
-				return err
-			}
-			result, tourErr := tour.Run(ctx, s, demoTimeout, c.OutOrStdout())
-			if err := errors.Join(tourErr, s.Stop()); err != nil {
-				return fmt.Errorf("%w (logs are in %s)", err, dir)
-			}
-			if !keep {
-				if err := os.RemoveAll(dir); err != nil {
-					return err
-				}
 			}
 			fmt.Fprintln(c.OutOrStdout(), result)
 			return nil
@@ -54,4 +42,37 @@ the decision move, and see why. What is shown is read from the hub.`,
 	}
 	c.Flags().BoolVar(&keep, "keep", false, "keep the stack's directory with its logs")
 	return c
+}
+
+// demo runs the tour on a stack in a temporary directory. The directory stays
+// if something went wrong, for its logs.
+func demo(ctx context.Context, keep bool, progress, shown io.Writer) (tour.Result, error) {
+	o := stack.DefaultOptions()
+	o.Spokes, o.Interval = 3, 100*time.Millisecond
+	if err := withProgram(&o, progress); err != nil {
+		return tour.Result{}, err
+	}
+	dir, err := os.MkdirTemp("", "spokewire-demo-")
+	if err != nil {
+		return tour.Result{}, err
+	}
+	o.DataDir = dir
+	result, err := tourOf(ctx, o, shown)
+	switch {
+	case err != nil && ctx.Err() == nil:
+		return tour.Result{}, fmt.Errorf("%w (logs are in %s)", err, filepath.Join(dir, "logs"))
+	case keep:
+		fmt.Fprintf(shown, "\nThe stack's directory is %s\n", dir)
+		return result, err
+	}
+	return result, errors.Join(err, os.RemoveAll(dir))
+}
+
+func tourOf(ctx context.Context, o stack.Options, shown io.Writer) (tour.Result, error) {
+	s, err := stack.Up(ctx, o)
+	if err != nil {
+		return tour.Result{}, err
+	}
+	result, err := tour.Run(ctx, s, demoTimeout, shown)
+	return result, errors.Join(err, s.Stop())
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -32,7 +31,10 @@ With --hub PATH an existing hub is used, and nothing is created on it unless
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
-			s, err := startStack(ctx, o, c.ErrOrStderr())
+			if err := withProgram(&o, c.ErrOrStderr()); err != nil {
+				return err
+			}
+			s, err := stack.Up(ctx, o)
 			if err != nil {
 				return err
 			}
@@ -53,20 +55,21 @@ func readyLine(s *stack.Stack, dataDir string) string {
 	if address := s.HubAddress(); address != "" {
 		line += " hub=" + address
 	}
-	return line + " data=" + dataDir + "  (in another shell: eval \"$(" + filepath.Base(os.Args[0]) + " env --data " + dataDir + ")\")"
+	return line + " data=" + dataDir + "  (in another shell: eval \"$(" + os.Args[0] + " env --data " + dataDir + ")\")"
 }
 
-// startStack starts a stack that runs this very program.
-func startStack(ctx context.Context, o stack.Options, w io.Writer) (*stack.Stack, error) {
+// withProgram has o's processes run this very program, and its steps and
+// warnings told to w.
+func withProgram(o *stack.Options, w io.Writer) error {
 	executable, err := os.Executable()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	began := time.Now()
 	o.Executable, o.BinDir = executable, binDir(executable)
 	o.Log = slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	o.Progress = func(step string) { fmt.Fprintf(w, "%5.1fs  %s\n", time.Since(began).Seconds(), step) }
-	return stack.Up(ctx, o)
+	return o.Validate()
 }
 
 // binDir is where the hub's programs are: SPOKEWIRE_BIN, or beside this

@@ -18,13 +18,12 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/spokewire/spokewire/deploy/k8s"
-	"github.com/spokewire/spokewire/internal/hub"
 	"github.com/spokewire/spokewire/internal/hub/hubtest"
 )
 
 // The package's tests share one API server; each has namespaces, clusters
 // and a bus of its own.
-var theHub *hub.Hub
+var theHub *hubtest.Hub
 
 func TestMain(m *testing.M) { os.Exit(hubtest.Main(m, &theHub)) }
 
