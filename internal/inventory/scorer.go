@@ -16,6 +16,9 @@ type Scorer struct {
 	// External is true where no Scorer of this name was applied.
 	External bool                `json:"external,omitempty"`
 	Spec     *schemas.ScorerSpec `json:"spec,omitempty"`
+	// SpecError says why there is no Spec where one was applied: it cannot
+	// be read.
+	SpecError string `json:"specError,omitempty"`
 	// Scored counts the clusters with at least one good item and no bad one,
 	// Failing those with a bad one: without a value, or expired.
 	Scored  int `json:"scored"`
@@ -33,6 +36,9 @@ func Scorers(s *State, now time.Time) []Scorer {
 	byName := map[string]*Scorer{}
 	for _, e := range Entries[*schemas.Scorer](s, events.FamilyConfig) {
 		byName[e.Value.Metadata.Name] = &Scorer{Name: e.Value.Metadata.Name, Spec: &e.Value.Spec}
+	}
+	for _, bad := range unreadableScorers(s) {
+		byName[bad.Name] = &bad
 	}
 	type pair struct{ scorer, cluster string }
 	failing := map[pair]bool{}
@@ -72,4 +78,15 @@ func (s *Scorer) count(score *Score, now time.Time) {
 		s.Reasons = map[string]int{}
 	}
 	s.Reasons[reason]++
+}
+
+func unreadableScorers(s *State) []Scorer {
+	var scorers []Scorer
+	for text, err := range s.bad {
+		subject, subjectErr := events.ParseSubject(text)
+		if subjectErr == nil && subject.Family == events.FamilyConfig && subject.Kind == events.KindScorer {
+			scorers = append(scorers, Scorer{Name: subject.Name, SpecError: err.Error()})
+		}
+	}
+	return scorers
 }

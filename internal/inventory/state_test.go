@@ -137,6 +137,26 @@ func TestScorersCountClusters(t *testing.T) {
 	}
 }
 
+// TestScorerThatCannotBeRead: it was applied, and is no program of its own.
+func TestScorerThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t).score("a", "gpu", value("gpu", 1))
+	for i, name := range []string{"gpu", "unscored"} {
+		f.state.Take(events.Update{Kind: events.Stored, Message: events.Message{
+			Stream: events.StreamConfig, Subject: events.ConfigSubject(events.KindScorer, "", name), Sequence: uint64(i + 1), ReceivedAt: f.at,
+		}})
+	}
+	scorers := Scorers(f.state, start)
+	if len(scorers) != 2 {
+		t.Fatalf("got %+v, want both", scorers)
+	}
+	for i, scored := range []int{1, 0} {
+		if s := scorers[i]; s.External || s.Spec != nil || s.SpecError == "" || s.Scored != scored {
+			t.Errorf("got %+v, want %d scored and an error in place of the spec", s, scored)
+		}
+	}
+}
+
 func (f *fixture) placement(direct bool) *fixture {
 	f.t.Helper()
 	p := &schemas.Placement{Namespace: "default", Name: "p", UID: "1", Direct: direct, Spec: json.RawMessage("{}")}

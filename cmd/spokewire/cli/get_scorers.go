@@ -35,8 +35,11 @@ func scorerWatches(name string) ([]events.Watch, error) {
 
 func scorerRow(s *inventory.Scorer, _ time.Time) []string {
 	cel, validFor := "(published by a program of its own)", ""
-	if s.Spec != nil {
+	switch {
+	case s.Spec != nil:
 		cel, validFor = expression(s.Spec), validity(s.Spec).String()
+	case s.SpecError != "":
+		cel = "(cannot be read: apply it again)"
 	}
 	return []string{s.Name, cel, validFor, strconv.Itoa(s.Scored), strconv.Itoa(s.Failing), list(counts(s.Reasons))}
 }

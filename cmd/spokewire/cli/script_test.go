@@ -104,12 +104,19 @@ func (s *scripted) spoil(ts *testscript.TestScript, _ bool, subjects []string) {
 	for _, subject := range subjects {
 		e := event.New()
 		e.SetID(events.NewID())
-		e.SetType(schemas.TypeMetricsObserved)
+		e.SetType(spoiledType(subject))
 		e.SetSource(sourceOf(s.t, subject))
 		ts.Check(e.SetData("application/json", []byte("{not JSON")))
 		_, err := s.bus.Publish(ctx, subject, e)
 		ts.Check(err)
 	}
+}
+
+func spoiledType(subject string) string {
+	if strings.HasPrefix(subject, "sw.config.scorer.") {
+		return schemas.TypeConfigScorer
+	}
+	return schemas.TypeMetricsObserved
 }
 
 // bridge answers, with the given outcome, each request for a Placement from
