@@ -22,7 +22,16 @@ const defaultHealthURL = "http://127.0.0.1:8080"
 // maxHealthAnswer bounds what is read of an answer, in bytes.
 const maxHealthAnswer = 64 << 10
 
-func newHealth() *cobra.Command {
+// healthAnswer is what health says with -o; without, it is silent where all
+// is well.
+type healthAnswer struct {
+	URL   string `json:"url"`
+	Ready bool   `json:"ready"`
+	// Detail says what is not ready.
+	Detail string `json:"detail,omitempty"`
+}
+
+func (a *app) newHealth() *cobra.Command {
 	timeout, rootCA := 5*time.Second, ""
 	c := &cobra.Command{
 		Use:   "health [URL]",
@@ -43,20 +52,26 @@ checks of containers, which have no shell and no curl.`,
 			}
 			ctx, cancel := context.WithTimeout(c.Context(), timeout)
 			defer cancel()
-			return askHealth(ctx, target, rootCA)
+			target, err := healthURL(target)
+			if err != nil {
+				return err
+			}
+			err = askHealth(ctx, target, rootCA)
+			answer := healthAnswer{URL: target, Ready: err == nil}
+			if err != nil {
+				answer.Detail = err.Error()
+			}
+			return errors.Join(err, a.print(c.OutOrStdout(), answer, func(io.Writer) error { return nil }))
 		},
 	}
 	c.Flags().DurationVar(&timeout, "timeout", timeout, "how long the answer may take")
 	c.Flags().StringVar(&rootCA, "ca", "", "CA file for the server's certificate")
+	a.addOutput(c)
 	return c
 }
 
 // askHealth returns nil if target answers 200.
 func askHealth(ctx context.Context, target, rootCA string) error {
-	target, err := healthURL(target)
-	if err != nil {
-		return err
-	}
 	client, err := healthClient(rootCA)
 	if err != nil {
 		return err

@@ -38,10 +38,10 @@ func New() *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(stackCommands()...)
 	root.AddCommand(
-		newEnv(),
+		a.newEnv(),
 		a.newPublish(), a.newWatch(), a.newGet(), a.newExplain(),
 		a.newApply(), a.newDelete(),
-		a.newSchema(), a.newDead(), a.newDoctor(), newHealth(), a.newBench(), a.newVersion(),
+		a.newSchema(), a.newDead(), a.newDoctor(), a.newHealth(), a.newBench(), a.newVersion(),
 	)
 	return root
 }
