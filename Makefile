@@ -78,10 +78,14 @@ lint: $(BIN)/golangci-lint ## lint, with the rules of who may import whom
 UNIT = $(shell $(GO) list ./... | grep -Ev '/test/(e2e|faults|compose)$$')
 TESTFLAGS ?= -count=1 -timeout 20m
 
-check: lint hub ## the quick loop: lint and the unit tests, with the race detector
+.PHONY: compiler
+compiler: # the race detector needs one for C
+	@command -v $${CC:-gcc} >/dev/null || { apt-get -q update && apt-get -qy install gcc libc6-dev; }
+
+check: compiler lint hub ## the quick loop: lint and the unit tests, with the race detector
 	CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) $(UNIT)
 
-test: tools build ## every test, on a fresh machine
+test: compiler tools build ## every test, on a fresh machine
 	CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) ./...
 
 generate: ## make the generated files anew
@@ -123,7 +127,11 @@ compose-test: $(BIN)/spokewire $(BIN)/nats $(IMAGES:%=$(BIN)/%) ## test the stac
 RESULTS := bench/results
 BENCH   := $(BIN)/spokewire bench
 MOVE    := $(BENCH) move --placements 100 --ocm
-.PHONY: bench bench-report
+.PHONY: faults bench bench-report
+faults: tools ## break things at random for MINUTES=10, and check that nothing is lost; SEED=N repeats a run
+	@$(GO) test -c -o $(BIN)/faults.test ./test/faults
+	@cd test/faults && MINUTES=$(or $(MINUTES),10) $(BIN)/faults.test -test.run '^TestFaults$$' -test.timeout 0
+
 bench: tools $(BIN)/placement build ## measure everything anew, about 15 minutes on a quiet machine, and write docs/benchmarks.md
 	$(BENCH) decide --save $(RESULTS)/decide.json
 	$(BENCH) collector --save $(RESULTS)/collector.json
