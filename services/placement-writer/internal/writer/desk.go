@@ -56,9 +56,9 @@ func (d *desk) mourns() bool {
 }
 
 // idle reports whether there is no reason to keep the desk. A tombstone is
-// one: the decision that it ends may not have been read yet.
+// none: a grave does for it.
 func (d *desk) idle() bool {
-	return d.object == nil && d.deleted == nil && d.observed == nil && d.decision == nil && d.Idle()
+	return d.object == nil && d.observed == nil && d.decision == nil && d.Idle()
 }
 
 // prior is what the Placement has selected so far, OCM's decision or ours.
@@ -97,16 +97,6 @@ func (d *desk) selected() []string {
 	return nil
 }
 
-// desk returns the desk of k, a new one if it has none.
-func (w *Writer) desk(k placement.Key) *desk {
-	d := w.desks[k]
-	if d == nil {
-		d = &desk{key: k, triggers: map[string]decider.Trigger{}}
-		w.desks[k] = d
-	}
-	return d
-}
-
 // settled brings what others read of the desk up to date.
 func (w *Writer) settled(d *desk) {
 	if names := d.selected(); names != nil {
@@ -114,16 +104,16 @@ func (w *Writer) settled(d *desk) {
 	} else {
 		w.fleet.DeleteDecision(d.key)
 	}
-	if d.idle() {
-		delete(w.desks, d.key)
-	}
+	w.clearIdle(d)
 }
 
 // setObject replaces the Placement; nil means that it is gone.
 func (w *Writer) setObject(d *desk, p *placement.Placement) {
 	if d.object != nil {
 		for _, resource := range d.object.Resources() {
-			delete(w.users[resource], d)
+			if delete(w.users[resource], d); len(w.users[resource]) == 0 {
+				delete(w.users, resource)
+			}
 		}
 	}
 	d.object, d.ranking, d.wake, d.report = p, nil, time.Time{}, time.Time{}

@@ -158,8 +158,13 @@ func (w *Writer) gone(subject string) {
 	if err != nil {
 		return // its events were buried, nothing is known from them
 	}
-	d := w.desks[placement.Key{Namespace: s.Namespace, Name: s.Name}]
+	key := placement.Key{Namespace: s.Namespace, Name: s.Name}
+	d, g := w.desks[key], w.graves[key]
 	switch {
+	case s.Family == events.FamilyDecision && g != nil:
+		g.sequence, g.acked = 0, 0
+	case s.Family == events.FamilyHub && s.Kind == events.KindPlacement && g != nil:
+		delete(w.graves, key)
 	case s.Family == events.FamilyDecision && d != nil:
 		w.setDecision(d, nil, 0)
 		w.mark(d, "", decider.Trigger{})

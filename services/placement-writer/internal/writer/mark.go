@@ -52,8 +52,13 @@ func (w *Writer) enqueue(d *desk) {
 
 // enqueueQuietly puts the desk in line to find out when it must be decided
 // next. Without a new event nothing moves: a change of its own decision
-// (Steady) or of another's (Balance) is none.
-func (w *Writer) enqueueQuietly(d *desk) { w.line.Push(d) }
+// (Steady) or of another's (Balance) is none. Nor is anything left to decide
+// of a desk that was cleared.
+func (w *Writer) enqueueQuietly(d *desk) {
+	if w.desks[d.key] == d {
+		w.line.Push(d)
+	}
+}
 
 // wakeDue puts those in line whose time has come, and reports whether there
 // were any.

@@ -115,6 +115,7 @@ func (w *Writer) adopt(d *desk, last events.Message) {
 // follow takes an event of the decision stream, this replica's or another's.
 func (w *Writer) follow(d *desk, decision *schemas.PlacementDecision, sequence uint64) {
 	if sequence == d.sequence || sequence < d.acked {
+		w.clearIdle(d)
 		return
 	}
 	w.setDecision(d, decision, sequence)
@@ -131,5 +132,8 @@ func (w *Writer) forgetAcks(stream string) {
 	}
 	for _, d := range w.desks {
 		d.acked = 0
+	}
+	for _, g := range w.graves {
+		g.acked = 0
 	}
 }

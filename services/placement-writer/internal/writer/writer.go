@@ -37,6 +37,9 @@ type Writer struct {
 	desks map[placement.Key]*desk
 	users map[string]map[*desk]struct{} // of a scorer's scores
 
+	graves  map[placement.Key]*grave // of desks that are gone
+	sweepAt int                      // as many graves
+
 	line decider.Line[*desk] // to decide
 	// folded: something came in since the line's held desks were looked at.
 	folded bool
@@ -54,6 +57,7 @@ func New(c decider.Config) (*Writer, error) {
 		seen:   newPositions(),
 		desks:  map[placement.Key]*desk{},
 		users:  map[string]map[*desk]struct{}{},
+		graves: map[placement.Key]*grave{}, sweepAt: minSweep,
 	}
 	w.Loop, err = decider.New(c, decider.Spec{
 		Service: Service, Span: "placement.decide", Stream: events.StreamDecisions, Watches: watches(), MaxFold: maxFold,
