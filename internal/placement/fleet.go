@@ -52,6 +52,10 @@ func (f *Fleet) Observe(stream string, sequence uint64) {
 	f.basis[stream] = max(f.basis[stream], sequence)
 }
 
+// Forget undoes Observe for a stream that is read anew: a restored store can
+// be less far than it was.
+func (f *Fleet) Forget(stream string) { delete(f.basis, stream) }
+
 // Basis returns a copy of the stream positions that the fleet rests on.
 func (f *Fleet) Basis() map[string]uint64 { return maps.Clone(f.basis) }
 

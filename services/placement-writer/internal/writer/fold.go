@@ -22,6 +22,18 @@ func newPositions() positions {
 	return positions{scores: map[string]uint64{}, addOns: map[string]uint64{}}
 }
 
+// lower takes back what is beyond the end of a stream that was read anew: the
+// store was restored, and what stood there is gone.
+func (p *positions) lower(stream string, end uint64) {
+	named := p.scores
+	if stream == events.StreamHub {
+		p.fleet, named = min(p.fleet, end), p.addOns
+	}
+	for name, position := range named {
+		named[name] = min(position, end)
+	}
+}
+
 // Fold takes one update into the snapshot. A message that makes no sense is
 // buried and leaves what was known before it.
 func (w *Writer) Fold(u events.Update) {
@@ -29,11 +41,13 @@ func (w *Writer) Fold(u events.Update) {
 	switch u.Kind {
 	case events.Behind:
 		w.forgetAcks(u.Message.Stream)
+		w.fleet.Forget(u.Message.Stream)
 		return
 	case events.Gone:
 		w.gone(u.Message.Subject)
 		return
 	case events.Synced:
+		w.reread(u.Message)
 		return
 	}
 	received, err := events.Read(u.Message)
@@ -45,6 +59,21 @@ func (w *Writer) Fold(u events.Update) {
 	}
 	if err != nil {
 		w.Bury(u.Message, err)
+	}
+}
+
+// reread follows each complete reading of a stream.
+func (w *Writer) reread(end events.Message) {
+	if end.Stream == events.StreamDecisions {
+		return
+	}
+	w.fleet.Observe(end.Stream, end.Sequence)
+	last := w.fleet.Basis()[end.Stream]
+	w.seen.lower(end.Stream, last)
+	for _, d := range w.desks {
+		if end.Stream == events.StreamHub {
+			d.position = min(d.position, last)
+		}
 	}
 }
 
