@@ -125,11 +125,11 @@ func Backlog(e Evidence, cluster, source string, from, to time.Time) string {
 		}
 		decoded, err := events.Decode(m)
 		if err != nil {
-			return err.Error()
+			continue // of somebody who sends what cannot be read
 		}
 		age, err := events.Age(decoded)
 		if err != nil {
-			return err.Error()
+			continue
 		}
 		taken := m.ReceivedAt.Add(-age)
 		if oldest.IsZero() || taken.Before(oldest) {
