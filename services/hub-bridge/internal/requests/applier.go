@@ -78,8 +78,17 @@ type known struct {
 // NewApplier returns an Applier that works on what is in queue.
 func NewApplier(o Options, queue *work.Queue) *Applier {
 	a := &Applier{Options: o, queue: queue, known: map[string]known{}}
-	a.Ledger = ledger.New(o.Clock, Keep, func(subject string, _, _ *Entry) { queue.Add(subject) }, a.all)
+	a.Ledger = ledger.New(o.Clock, Keep, a.changed, a.all)
 	return a
+}
+
+func (a *Applier) changed(subject string, _, now *Entry) {
+	if now == nil {
+		a.mu.Lock()
+		delete(a.known, subject)
+		a.mu.Unlock()
+	}
+	a.queue.Add(subject)
 }
 
 // Watch is what the ledger follows.

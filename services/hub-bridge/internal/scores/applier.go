@@ -126,7 +126,9 @@ func (a *Applier) index(subject string, before, now *Entry) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if now == nil {
-		delete(a.subject[s.Cluster], subject)
+		if delete(a.subject[s.Cluster], subject); len(a.subject[s.Cluster]) == 0 {
+			delete(a.subject, s.Cluster)
+		}
 		delete(a.refused, subject)
 		return
 	}
