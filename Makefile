@@ -140,6 +140,7 @@ bench: tools $(BIN)/placement build ## measure everything anew, about 15 minutes
 	$(MOVE) --clusters 1000 --rounds 20 --save $(RESULTS)/move-1000-idle.json
 	$(MOVE) --clusters 100 --rounds 8 --background 10000 --save $(RESULTS)/move-0100-busy.json
 	$(MOVE) --clusters 1000 --rounds 8 --background 10000 --save $(RESULTS)/move-1000-busy.json
+	$(MOVE) --clusters 1000 --rounds 8 --background 10000 --hub-scores=false --save $(RESULTS)/move-1000-busy-off-hub.json
 	$(BENCH) scale --save $(RESULTS)/scale.json
 	$(MAKE) bench-report
 bench-report:

@@ -116,9 +116,13 @@ func commandLine(c *cobra.Command, own map[string]bool) string {
 		if !own[f.Name] {
 			return
 		}
-		words = append(words, "--"+f.Name)
-		if f.Value.Type() != "bool" {
-			words = append(words, strings.Trim(f.Value.String(), "[]"))
+		switch value := strings.Trim(f.Value.String(), "[]"); {
+		case f.Value.Type() != "bool":
+			words = append(words, "--"+f.Name, value)
+		case value == "true":
+			words = append(words, "--"+f.Name)
+		default:
+			words = append(words, "--"+f.Name+"="+value)
 		}
 	})
 	return strings.Join(words, " ")

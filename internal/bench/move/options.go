@@ -4,7 +4,6 @@ package move
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -29,6 +28,9 @@ type Options struct {
 	// by those events on our side, by writes to the hub on OCM's.
 	Background, Samples, ScoreWrites int
 	BackgroundScore                  string
+	// HubScores has our scores written to the hub too, which direct
+	// Placements do not need.
+	HubScores bool
 	// OCM measures OCM's placement controller too, with these limits of its
 	// client: default, lifted.
 	OCM    bool
@@ -43,7 +45,7 @@ type Options struct {
 func DefaultOptions() Options {
 	return Options{
 		Clusters: 100, Placements: 100, Rounds: 20, Blocks: 2, Samples: 10, ScoreWrites: 350,
-		BackgroundScore: Placed, OCMQPS: []string{limitsDefault, limitsLifted},
+		BackgroundScore: Placed, HubScores: true, OCMQPS: []string{limitsDefault, limitsLifted},
 		Gap: 250 * time.Millisecond, Patience: time.Minute,
 	}
 }
@@ -58,6 +60,7 @@ func (o *Options) AddFlags(fs *pflag.FlagSet) {
 	fs.IntVar(&o.Samples, "samples", o.Samples, "samples of a background event")
 	fs.IntVar(&o.ScoreWrites, "score-writes", o.ScoreWrites, "scores that the background changes a second; on OCM's side by writes to the hub")
 	fs.StringVar(&o.BackgroundScore, "background-score", o.BackgroundScore, "whether the background changes the score that the Placements read (placed) or another one (other)")
+	fs.BoolVar(&o.HubScores, "hub-scores", o.HubScores, "write our scores to the hub too, which direct Placements do not need")
 	fs.BoolVar(&o.OCM, "ocm", o.OCM, "measure OCM's placement controller in the same run")
 	fs.StringSliceVar(&o.OCMQPS, "ocm-qps", o.OCMQPS, "its client's limits: default, lifted or both")
 	fs.DurationVar(&o.Gap, "gap", o.Gap, "pause between two rounds")
@@ -109,13 +112,20 @@ func (o Options) title() string {
 	if o.Background == 0 {
 		return text + "idle"
 	}
-	return text + fmt.Sprintf("%d metric events/s in the background", o.Background)
+	text += fmt.Sprintf("%d metric events/s in the background", o.Background)
+	if !o.HubScores {
+		text += ", our scores kept off the hub"
+	}
+	return text
 }
 
 func (o Options) about() []string {
 	lines := []string{
 		fmt.Sprintf("One metric event changes the score of one cluster, and with it the best cluster of each of %d direct Placements.", o.Placements),
 		"Time runs from just before the publish on NATS until a watch on the API server has shown the first and the last changed PlacementDecision.",
+	}
+	if o.HubScores {
+		lines = append(lines, "Our scores are written to the hub as AddOnPlacementScores too, within the bridge's budget, though direct Placements do not need that.")
 	}
 	if o.OCM {
 		lines = append(lines, fmt.Sprintf("OCM's controller (--kube-api-qps 50 and --kube-api-burst 100 by default, or both lifted to 100000) decides as many native Placements from AddOnPlacementScores; time runs from just before one of them is written. The sides take %d turns each; while one is measured, the processes of the other are stopped.", o.Blocks))
@@ -131,5 +141,5 @@ func (o Options) about() []string {
 	if o.OCM {
 		lines = append(lines, fmt.Sprintf("On OCM's side, %d AddOnPlacementScores a second are written to the hub instead, which change the same.", o.ScoreWrites))
 	}
-	return []string{strings.Join(lines, "\n")}
+	return lines
 }

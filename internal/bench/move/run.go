@@ -102,7 +102,7 @@ func (m *runner) ourScores(ctx context.Context) error {
 		scorers[otherScore] = otherMetric
 	}
 	for name, metric := range scorers {
-		if err := m.rig.Apply(ctx, name, `linear(metric("`+metric+`"), 0, 100)`, true); err != nil {
+		if err := m.rig.Apply(ctx, name, `linear(metric("`+metric+`"), 0, 100)`, m.options.HubScores); err != nil {
 			return err
 		}
 	}
@@ -118,6 +118,9 @@ func (m *runner) ourScores(ctx context.Context) error {
 		if err := m.publish(ctx, cluster, value); err != nil {
 			return err
 		}
+	}
+	if !m.options.HubScores {
+		return m.rig.Stored(ctx, events.StreamScores, "sw.score.*."+ourScore, len(m.clusters))
 	}
 	return m.rig.ScoresOnHub(ctx, len(m.clusters))
 }
