@@ -5,6 +5,7 @@ package kube
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -132,10 +133,12 @@ func changes(kind string, object any, added bool) []Change {
 	return out
 }
 
-// Run keeps the caches until ctx ends.
+// Run keeps the caches until ctx ends, and returns when nothing of it goes on.
 func (h *Hub) Run(ctx context.Context) {
+	var informers sync.WaitGroup
+	defer informers.Wait()
 	for _, informer := range h.informers {
-		go informer.RunWithContext(ctx)
+		informers.Go(func() { informer.RunWithContext(ctx) })
 	}
 	ticker := time.NewTicker(overlayFor)
 	defer ticker.Stop()
