@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,14 +31,11 @@ var ErrLeaseLost = errors.New("the lease is lost: another replica may lead now")
 
 // lead calls work once this replica leads, with a context that ends with
 // that.
-func lead(ctx context.Context, o Options, config *rest.Config, work func(context.Context)) error {
-	if !o.LeaderElect {
+// A nil lock means that it always does.
+func lead(ctx context.Context, lock *lease, work func(context.Context)) error {
+	if lock == nil {
 		work(ctx)
 		return ctx.Err()
-	}
-	lock, err := newLock(o, config)
-	if err != nil {
-		return err
 	}
 	started, done := make(chan struct{}), make(chan struct{})
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
@@ -69,18 +67,22 @@ func lead(ctx context.Context, o Options, config *rest.Config, work func(context
 	}
 }
 
-func newLock(o Options, config *rest.Config) (resourcelock.Interface, error) {
+// newLock returns the lock that o asks for, nil for none.
+func newLock(o Options, config *rest.Config, log *slog.Logger) (*lease, error) {
+	if !o.LeaderElect {
+		return nil, nil
+	}
 	config = rest.CopyConfig(config)
 	config.Timeout = renewDeadline / 2
 	client, err := coordination.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("lease client: %w", err)
 	}
-	return &resourcelock.LeaseLock{
+	return newLease(o.Namespace, log, &resourcelock.LeaseLock{
 		LeaseMeta:  metav1.ObjectMeta{Namespace: o.Namespace, Name: LeaseName},
 		Client:     client,
 		LockConfig: resourcelock.ResourceLockConfig{Identity: o.Identity},
-	}, nil
+	}), nil
 }
 
 // release gives the Lease up, so that another replica need not wait for its

@@ -9,7 +9,6 @@ import (
 
 	"github.com/go-logr/logr"
 	"golang.org/x/sync/errgroup"
-	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
 	"github.com/spokewire/spokewire/internal/process"
@@ -34,7 +33,7 @@ type Bus interface {
 // bridge is a bridge in the making: its parts, joined in wire.
 type bridge struct {
 	options  Options
-	config   *rest.Config
+	lock     *lease // nil: it always leads
 	runtime  process.Runtime
 	bus      Bus
 	hub      *kube.Hub
@@ -59,7 +58,11 @@ func RunOn(ctx context.Context, bus Bus, o Options, rt process.Runtime) error {
 	if err != nil {
 		return err
 	}
-	b := &bridge{options: o, config: config, runtime: rt, bus: bus, hub: hub}
+	lock, err := newLock(o, config, rt.Log)
+	if err != nil {
+		return err
+	}
+	b := &bridge{options: o, lock: lock, runtime: rt, bus: bus, hub: hub}
 	if err := b.wire(); err != nil {
 		return err
 	}
@@ -97,6 +100,9 @@ func (b *bridge) wire() error {
 	}, queue("observe"))
 	rt.Health.Ready("hub", b.hub.Synced)
 	rt.Health.Ready("bus", b.synced)
+	if b.lock != nil {
+		rt.Health.Ready("lease", b.lock.Ready)
+	}
 	return b.hub.OnChange(b.changed)
 }
 
@@ -160,7 +166,7 @@ func (b *bridge) run(ctx context.Context) error {
 		if err := b.untilSynced(ctx); err != nil {
 			return err
 		}
-		return lead(ctx, b.options, b.config, b.work)
+		return lead(ctx, b.lock, b.work)
 	})
 	return group.Wait()
 }

@@ -1,0 +1,96 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+)
+
+// lease is the Lease, and whether it can be used. A replica that waits for
+// another to give it up is ready; one that never can have it is not.
+type lease struct {
+	resourcelock.Interface
+	namespace string
+	log       *slog.Logger
+
+	mu   sync.Mutex
+	err  error  // of the last call, nil if it can be used
+	said string // the remedy that the log names
+}
+
+func newLease(namespace string, log *slog.Logger, lock resourcelock.Interface) *lease {
+	return &lease{Interface: lock, namespace: namespace, log: log, err: errLeaseUnread}
+}
+
+var errLeaseUnread = errors.New("the Lease is not read yet")
+
+// Ready returns nil while the Lease can be read and written.
+func (l *lease) Ready() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.err
+}
+
+// Get reads the Lease. That there is none is no failure: it is created next.
+func (l *lease) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	record, raw, err := l.Interface.Get(ctx)
+	if !apierrors.IsNotFound(err) {
+		l.note(ctx, err)
+	}
+	return record, raw, err
+}
+
+// Create creates the Lease.
+func (l *lease) Create(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
+	err := l.Interface.Create(ctx, r)
+	l.note(ctx, err)
+	return err
+}
+
+// Update takes the Lease, or renews it.
+func (l *lease) Update(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
+	err := l.Interface.Update(ctx, r)
+	if !apierrors.IsNotFound(err) {
+		l.note(ctx, err)
+	}
+	return err
+}
+
+// note keeps what became of a call, and says it once for each remedy. Another
+// replica that was faster is no error, nor is the end of this one.
+func (l *lease) note(ctx context.Context, err error) {
+	if ctx.Err() != nil || apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
+		err = nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err == nil {
+		l.err, l.said = nil, ""
+		return
+	}
+	what := remedy(err)
+	l.err = fmt.Errorf("the Lease %s in namespace %s cannot be used, so nothing is written to the hub: %w: %s", LeaseName, l.namespace, err, what)
+	if l.said != what {
+		l.said = what
+		l.log.Error("cannot lead", "error", l.err)
+	}
+}
+
+// remedy says what to do about it.
+func remedy(err error) string {
+	const alone = "run a single replica with --leader-elect=false"
+	switch {
+	case apierrors.IsNotFound(err):
+		return "create the namespace, name another with --namespace, or " + alone
+	case apierrors.IsForbidden(err):
+		return "bind the Role spokewire-hub-bridge (get, create and update of leases) there, name another namespace with --namespace, or " + alone
+	case apierrors.IsUnauthorized(err):
+		return "check the credentials of the kubeconfig"
+	}
+	return "it is tried again"
+}
