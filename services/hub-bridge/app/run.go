@@ -37,6 +37,7 @@ type bridge struct {
 	runtime  process.Runtime
 	bus      Bus
 	hub      *kube.Hub
+	clock    *events.Clock
 	receipts *receipt.Writer
 
 	observer  *observe.Observer
@@ -62,7 +63,7 @@ func RunOn(ctx context.Context, bus Bus, o Options, rt process.Runtime) error {
 	if err != nil {
 		return err
 	}
-	b := &bridge{options: o, lock: lock, runtime: rt, bus: bus, hub: hub}
+	b := &bridge{options: o, lock: lock, runtime: rt, bus: bus, hub: hub, clock: events.NewClock(nil)}
 	if err := b.wire(); err != nil {
 		return err
 	}
@@ -72,7 +73,7 @@ func RunOn(ctx context.Context, bus Bus, o Options, rt process.Runtime) error {
 // wire joins the parts: what changes on the hub or the bus goes into the
 // queues of those whom it concerns.
 func (b *bridge) wire() error {
-	o, rt, clock := b.options, b.runtime, events.NewClock(nil)
+	o, rt, clock := b.options, b.runtime, b.clock
 	queues := work.NewMetrics(rt.Metrics)
 	queue := func(name string) *work.Queue { return work.NewQueue(name, rt.Log, queues) }
 	tracer := rt.Tracer.Tracer("github.com/spokewire/spokewire/services/hub-bridge")
@@ -158,6 +159,7 @@ func (b *bridge) run(ctx context.Context) error {
 		b.hub.Run(ctx)
 		return ctx.Err()
 	})
+	group.Go(func() error { return settle(ctx, b.clock, b.runtime.Log, b.scores.TimeMoved) })
 	group.Go(func() error { return b.observer.Ledger.Run(ctx, b.bus, observe.Watch()) })
 	group.Go(func() error { return b.decisions.Ledger.Run(ctx, b.bus, decisions.Watch()) })
 	group.Go(func() error { return b.scores.Ledger.Run(ctx, b.bus, scores.Watch()) })

@@ -29,6 +29,7 @@ type Ledger[T any] struct {
 	// (nil: nothing), except for Put; onSynced is called after each reading of the whole.
 	onChange func(subject string, before, now *Entry[T])
 	onSynced func()
+	read     bool // in full, once; for the goroutine of Run
 
 	mu        sync.Mutex
 	entries   map[string]*Entry[T]
@@ -57,19 +58,30 @@ func (l *Ledger[T]) Run(ctx context.Context, w events.Watcher, watch events.Watc
 }
 
 func (l *Ledger[T]) apply(u events.Update) {
+	l.observe(u)
 	switch u.Kind {
 	case events.Stored:
-		l.clock.Observe(u.Message.ReceivedAt)
 		l.store(u.Message)
 	case events.Gone:
 		l.remove(u.Message.Subject)
 	case events.Behind:
 		l.setSynced(false)
 	case events.Synced:
-		l.clock.Observe(u.Message.ReceivedAt)
 		l.setSynced(true)
 		l.onSynced()
 	}
+}
+
+// observe takes note of server time. The first reading only catches up.
+func (l *Ledger[T]) observe(u events.Update) {
+	switch at := u.Message.ReceivedAt; {
+	case at.IsZero():
+	case l.read:
+		l.clock.Follow(at, l.Synced() || u.Kind == events.Synced)
+	default:
+		l.clock.Observe(at)
+	}
+	l.read = l.read || u.Kind == events.Synced
 }
 
 func (l *Ledger[T]) store(m events.Message) {

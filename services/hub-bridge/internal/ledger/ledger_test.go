@@ -123,3 +123,31 @@ func TestReread(t *testing.T) {
 		})
 	}
 }
+
+// Once all is read, a message from another time does not move the clock.
+func TestServerTimeIsFollowed(t *testing.T) {
+	t.Parallel()
+	at := func(kind events.UpdateKind, off time.Duration) events.Update {
+		return events.Update{Kind: kind, Message: events.Message{Subject: "s", ReceivedAt: time.Now().Add(off)}}
+	}
+	for name, tt := range map[string]struct {
+		updates []events.Update
+		leap    time.Duration // about that much
+	}{
+		"the first reading":     {updates: []events.Update{at(events.Stored, -time.Hour), at(events.Synced, 0)}},
+		"forward":               {updates: []events.Update{at(events.Synced, 0), at(events.Stored, time.Hour)}, leap: time.Hour},
+		"back":                  {updates: []events.Update{at(events.Synced, 0), at(events.Stored, -time.Hour)}, leap: -time.Hour},
+		"read again":            {updates: []events.Update{at(events.Synced, 0), {Kind: events.Behind}, at(events.Stored, -time.Hour)}},
+		"read again, after all": {updates: []events.Update{at(events.Synced, 0), {Kind: events.Behind}, at(events.Synced, -time.Hour)}, leap: -time.Hour},
+	} {
+		var changes []string
+		l := newLedger(&changes)
+		for _, u := range tt.updates {
+			l.apply(u)
+		}
+		by, _ := l.clock.Leap()
+		if off := time.Until(l.clock.Now()).Abs(); off > time.Minute || (by-tt.leap).Abs() > time.Minute {
+			t.Errorf("%s: off by %v with a leap of %v, want one of %v", name, off, by, tt.leap)
+		}
+	}
+}

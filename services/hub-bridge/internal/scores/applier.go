@@ -107,6 +107,9 @@ func (a *Applier) ClusterAppeared(cluster string) {
 // Run writes scores until ctx ends.
 func (a *Applier) Run(ctx context.Context, workers int) { a.queue.Run(ctx, workers, a.handle) }
 
+// TimeMoved looks at all scores anew: server time was corrected.
+func (a *Applier) TimeMoved() { a.all() }
+
 func (a *Applier) all() {
 	for _, subject := range a.Ledger.Subjects() {
 		a.queue.Add(subject)
@@ -143,6 +146,11 @@ func (a *Applier) handle(ctx context.Context, subject string) (time.Duration, er
 	entry := a.Ledger.Get(subject)
 	if entry == nil || !a.Ledger.Last(entry) {
 		return 0, nil // looked at again when the ledger has caught up
+	}
+	// While server time seems to have gone back, what comes in looks as if it
+	// were long expired.
+	if by, left := a.Clock.Leap(); by < 0 {
+		return max(left, time.Millisecond), nil
 	}
 	read, err := entry.Value.Read()
 	if err != nil {
