@@ -21,11 +21,11 @@ func TestALeapOfServerTimeIsTakenOverLate(t *testing.T) {
 		}()
 		clock.Follow(time.Now().Add(time.Hour), true)
 		time.Sleep(events.LeapHold - time.Second)
-		if off := clock.Now().Sub(time.Now()); off != 0 || len(moved) != 0 {
+		if off := time.Until(clock.Now()); off != 0 || len(moved) != 0 {
 			t.Errorf("before its time it is off by %v and moved %d times", off, len(moved))
 		}
 		time.Sleep(3 * time.Second)
-		if off := clock.Now().Sub(time.Now()); off != time.Hour || len(moved) != 1 {
+		if off := time.Until(clock.Now()); off != time.Hour || len(moved) != 1 {
 			t.Errorf("after it, it is off by %v and moved %d times", off, len(moved))
 		}
 		cancel()
