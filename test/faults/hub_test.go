@@ -6,23 +6,25 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/spokewire/spokewire/internal/stack"
 )
 
 // killAPIServer kills the hub's API server and starts it again.
 func killAPIServer() scenario {
-	return scenario{name: "kill-api-server", bound: 20 * time.Second, strike: func(t *testing.T, r *round) { r.replace(t, apiServer) }}
+	return scenario{name: "kill-api-server", bound: 20 * time.Second, strike: func(t *testing.T, r *round) { r.replace(t, stack.ProcessAPIServer) }}
 }
 
 // killEtcd kills what is under the API server.
 func killEtcd() scenario {
-	return scenario{name: "kill-etcd", bound: 30 * time.Second, strike: func(t *testing.T, r *round) { r.replace(t, etcd) }}
+	return scenario{name: "kill-etcd", bound: 30 * time.Second, strike: func(t *testing.T, r *round) { r.replace(t, stack.ProcessEtcd) }}
 }
 
 func (r *round) replace(t *testing.T, name string) {
 	t.Helper()
-	must(t, r.plane.kill(name))
+	must(t, r.stack.Crash(name))
 	wait(t, r.pick(5*time.Second, 500*time.Millisecond))
-	must(t, r.plane.revive(name))
+	must(t, r.stack.Continue(t.Context(), name))
 	left := eventually(t.Context(), time.Minute, func() string {
 		_, err := r.state(t.Context())
 		if err != nil {

@@ -27,7 +27,7 @@ func twice() scenario {
 func killServices() scenario {
 	return scenario{name: "kill-services", bound: 10 * time.Second, strike: func(t *testing.T, r *round) {
 		victims := slices.DeleteFunc(r.stack.Processes(), func(name string) bool {
-			return strings.HasPrefix(name, "nats") || strings.HasPrefix(name, "spoke-")
+			return !strings.HasPrefix(name, "collector-") && !slices.Contains(r.services(), name)
 		})
 		r.random.Shuffle(len(victims), func(i, j int) { victims[i], victims[j] = victims[j], victims[i] })
 		for _, victim := range victims {

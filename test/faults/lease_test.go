@@ -2,6 +2,8 @@ package faults
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -49,19 +51,20 @@ func deleteLease() scenario {
 func pauseLeader() scenario {
 	return scenario{name: "pause-leader", bound: leaseDuration + 6*time.Second, strike: func(t *testing.T, r *round) {
 		left := eventually(t.Context(), 15*time.Second, func() string {
-			if r.stack.PID(holder(r.lease(t))) == 0 {
-				return "no process of ours holds the lease"
+			if name := holder(r.lease(t)); r.process(name) == "" {
+				return fmt.Sprintf("the lease is held by %q, which is no process of ours", name)
 			}
 			return ""
 		})
 		if left != "" {
 			t.Fatal(left)
 		}
-		first := holder(r.lease(t))
+		identity := holder(r.lease(t))
+		first := r.process(identity)
 		must(t, r.stack.Signal(first, syscall.SIGSTOP))
 		defer func() { must(t, r.stack.Signal(first, syscall.SIGCONT)) }()
 		left = eventually(t.Context(), 3*leaseDuration, func() string {
-			if now := holder(r.lease(t)); now == first || now == "" {
+			if now := holder(r.lease(t)); now == identity || now == "" {
 				return "nobody took over from " + first
 			}
 			return ""
@@ -80,6 +83,18 @@ func (r *round) lease(t *testing.T) *coordinationv1.Lease {
 	lease, err := r.core.CoordinationV1().Leases(leaseNamespace).Get(ctx, leaseName, metav1.GetOptions{})
 	must(t, err)
 	return lease
+}
+
+// process is the one that an identity in the lease is of: it begins with the
+// process's name.
+func (r *round) process(identity string) string {
+	longest := ""
+	for _, name := range r.services() {
+		if (identity == name || strings.HasPrefix(identity, name+"-")) && len(name) > len(longest) {
+			longest = name
+		}
+	}
+	return longest
 }
 
 func holder(l *coordinationv1.Lease) string {

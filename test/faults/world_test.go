@@ -91,7 +91,6 @@ type world struct {
 	core  kubernetes.Interface
 	api   *apiProxy
 	links map[string]*eventstest.Link
-	plane *controlPlane
 }
 
 // startWorld runs a stack until the test ends. Its logs are printed if the
@@ -133,7 +132,6 @@ func startWorld(t *testing.T, change func(*stack.Options)) *world {
 			printLogs(t, o.DataDir)
 		}
 	})
-	w.plane = findControlPlane(t, o.DataDir)
 	w.connect(t)
 	w.apply(t)
 	return w

@@ -51,6 +51,13 @@ func Gaps(e Evidence) []Violation {
 	return found
 }
 
+// Came reports whether anything of the source's backlog is there.
+func Came(e Evidence, cluster, source string) bool {
+	return slices.ContainsFunc(e[events.StreamBackfill], func(m events.Message) bool {
+		return m.Subject == events.BackfillSubject(cluster, source) && extension(m, events.ExtSequence) != ""
+	})
+}
+
 // NewestFirst reports whether the source's first snapshot in SW_METRICS
 // arrived before any in SW_BACKFILL: what is current goes ahead of history.
 func NewestFirst(e Evidence, cluster, source string) bool {
@@ -59,7 +66,9 @@ func NewestFirst(e Evidence, cluster, source string) bool {
 		{events.StreamMetrics, events.MetricSubject(cluster, source)},
 		{events.StreamBackfill, events.BackfillSubject(cluster, source)},
 	} {
-		at := slices.IndexFunc(e[where.stream], func(m events.Message) bool { return m.Subject == where.subject })
+		at := slices.IndexFunc(e[where.stream], func(m events.Message) bool {
+			return m.Subject == where.subject && extension(m, events.ExtSequence) != ""
+		})
 		if at < 0 {
 			return false
 		}
