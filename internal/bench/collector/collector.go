@@ -84,7 +84,7 @@ func Run(ctx context.Context, env rig.Env, o Options) (_ bench.Result, err error
 	if err != nil {
 		return bench.Result{}, err
 	}
-	defer os.RemoveAll(outbox)
+	defer func() { err = errors.Join(err, os.RemoveAll(outbox)) }()
 	running, pid, stop, err := start(ctx, r, o, server.URL, filepath.Join(outbox, "outbox"))
 	if err != nil {
 		return bench.Result{}, err

@@ -39,7 +39,6 @@ type record struct {
 	// Placements share it.
 	up          *bool
 	first, last [][]time.Duration
-	moved       int
 	// cores are those that each process used, rates what was counted a
 	// second.
 	cores, rates map[string][]float64

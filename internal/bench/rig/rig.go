@@ -120,7 +120,7 @@ func (r *Rig) stop() error {
 		r.Bus.Close()
 	}
 	if r.Stack != nil {
-		return r.Stack.Stop()
+		return r.Stop()
 	}
 	return nil
 }
