@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"sync"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
@@ -18,9 +21,10 @@ type lease struct {
 	namespace string
 	log       *slog.Logger
 
-	mu   sync.Mutex
-	err  error  // of the last call, nil if it can be used
-	said string // the remedy that the log names
+	mu      sync.Mutex
+	err     error     // of the last call, nil if it can be used
+	said    string    // the remedy that the log names
+	renewed time.Time // when the last renewal that succeeded was begun
 }
 
 func newLease(namespace string, log *slog.Logger, lock resourcelock.Interface) *lease {
@@ -47,18 +51,70 @@ func (l *lease) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []
 
 // Create creates the Lease.
 func (l *lease) Create(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
+	began := time.Now()
 	err := l.Interface.Create(ctx, r)
+	l.keep(r, began, err)
 	l.note(ctx, err)
 	return err
 }
 
 // Update takes the Lease, or renews it.
 func (l *lease) Update(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
+	began := time.Now()
 	err := l.Interface.Update(ctx, r)
+	l.keep(r, began, err)
 	if !apierrors.IsNotFound(err) {
 		l.note(ctx, err)
 	}
 	return err
+}
+
+// keep takes note of a renewal.
+func (l *lease) keep(r resourcelock.LeaderElectionRecord, began time.Time, err error) {
+	if err != nil {
+		return
+	}
+	if r.HolderIdentity != l.Identity() {
+		began = time.Time{}
+	}
+	l.mu.Lock()
+	l.renewed = began
+	l.mu.Unlock()
+}
+
+// held reports whether this replica leads for sure: the last renewal is so
+// fresh that nobody else can have taken the Lease.
+func (l *lease) held() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !l.renewed.IsZero() && time.Since(l.renewed) < renewDeadline
+}
+
+var errNotHeld = errors.New("nothing was written: the Lease was not renewed in time, another replica may lead")
+
+// fence returns config for a client that writes only while the Lease is held.
+// A process that was halted and goes on has a context that says it leads, and
+// a view of the hub that may be old, until the elector notices.
+func (l *lease) fence(config *rest.Config) *rest.Config {
+	if l == nil {
+		return config
+	}
+	config = rest.CopyConfig(config)
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return fenced{next, l} })
+	return config
+}
+
+type fenced struct {
+	http.RoundTripper
+	lease *lease
+}
+
+// RoundTrip refuses a write that the Lease does not cover.
+func (f fenced) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method != http.MethodGet && !f.lease.held() {
+		return nil, errNotHeld
+	}
+	return f.RoundTripper.RoundTrip(r)
 }
 
 // note keeps what became of a call, and says it once for each remedy. Another

@@ -55,11 +55,11 @@ func RunOn(ctx context.Context, bus Bus, o Options, rt process.Runtime) error {
 	if err != nil {
 		return err
 	}
-	hub, err := kube.New(config, kube.NewMetrics(rt.Metrics))
+	lock, err := newLock(o, config, rt.Log)
 	if err != nil {
 		return err
 	}
-	lock, err := newLock(o, config, rt.Log)
+	hub, err := kube.New(lock.fence(config), kube.NewMetrics(rt.Metrics))
 	if err != nil {
 		return err
 	}
