@@ -2,7 +2,6 @@ package faults
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"testing"
@@ -103,7 +102,7 @@ func (s *small) describe(t *testing.T) {
 		}
 		s.put(t, events.HubSubject(events.KindPlacement, o.Namespace, o.Name), schemas.TypeHubPlacement, &schemas.Placement{
 			Namespace: o.Namespace, Name: o.Name, UID: "uid-" + o.Name, Generation: 1, Direct: true,
-			Annotations: request.Metadata.Annotations, Spec: json.RawMessage(request.Spec),
+			Annotations: request.Metadata.Annotations, Spec: request.Spec,
 		})
 	}
 	s.put(t, events.HubSubject(events.KindClusterSet, "", "default"), schemas.TypeHubClusterSet,

@@ -235,16 +235,6 @@ func printLogs(t *testing.T, dataDir string) {
 	}
 }
 
-// ready waits until every service says that it is.
-func (w *world) ready(t *testing.T) {
-	t.Helper()
-	for _, name := range w.services() {
-		if err := w.stack.Ready(t.Context(), name); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 // wait lets real time pass: it spaces faults, no check depends on it.
 func wait(t *testing.T, d time.Duration) {
 	t.Helper()
