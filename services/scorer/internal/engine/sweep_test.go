@@ -54,6 +54,7 @@ func TestWhatIsDeletedIsForgotten(t *testing.T) {
 			}
 		}
 		time.Sleep(events.TombstoneTTL - day)
+		synctest.Wait()
 		if len(e.clusters) != 100 || len(e.scorers) != 101 {
 			t.Errorf("%d clusters and %d scorers before the log has dropped their ends", len(e.clusters), len(e.scorers))
 		}
