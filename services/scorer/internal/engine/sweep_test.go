@@ -58,6 +58,8 @@ func TestWhatIsDeletedIsForgotten(t *testing.T) {
 		if len(e.clusters) != 100 || len(e.scorers) != 101 {
 			t.Errorf("%d clusters and %d scorers before the log has dropped their ends", len(e.clusters), len(e.scorers))
 		}
+		metric(t, b, "c0", "node", "x=1") // the engine goes on after what was just read
+		synctest.Wait()
 		time.Sleep(day + 3*time.Hour)
 		synctest.Wait()
 		if len(e.clusters) != 1 || len(e.scorers) != 1 || len(e.clusters["c0"].pairs) != 1 {
