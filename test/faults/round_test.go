@@ -21,6 +21,9 @@ type scenario struct {
 	bound time.Duration
 	// again has every event published twice.
 	again bool
+	// longOnly keeps a scenario out of the short run: what it finds at times
+	// is not understood yet, see docs/faults.md.
+	longOnly bool
 	// strike breaks something and mends it again.
 	strike func(t *testing.T, r *round)
 }
