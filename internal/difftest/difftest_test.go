@@ -235,6 +235,10 @@ func TestKnown(t *testing.T) {
 		"no object": {func(f *Fleet, _ *clusterv1beta1.Placement) { f.Scores = nil }, true},
 		"no item":   {func(f *Fleet, _ *clusterv1beta1.Placement) { f.Scores[0].Status.Scores = nil }, true},
 		"expired":   {func(f *Fleet, _ *clusterv1beta1.Placement) { f.Scores[0].Status.ValidUntil = &metav1.Time{Time: now} }, true},
+		"tolerated for 300 years": {func(_ *Fleet, p *clusterv1beta1.Placement) {
+			seconds := int64(300 * 366 * 86400)
+			p.Spec.Tolerations = []clusterv1beta1.Toleration{{TolerationSeconds: &seconds}}
+		}, true},
 		"not counted": {func(f *Fleet, p *clusterv1beta1.Placement) {
 			f.Scores, p.Spec.PrioritizerPolicy.Configurations = nil, nil
 		}, false},

@@ -1,6 +1,8 @@
 package difftest
 
 import (
+	"math"
+	"slices"
 	"time"
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
@@ -8,24 +10,40 @@ import (
 )
 
 // Known says why Spokewire may answer otherwise than OCM, "" where it must
-// not. There is one such reason: a score that the Placement counts is missing
-// or has expired. OCM counts it as 0, so that it outranks a bad score;
-// Spokewire leaves the cluster out unless the Placement asks for OCM's way.
+// not. There are two such reasons.
+//
+// A toleration holds for longer than OCM can count: its tolerationSeconds in
+// nanoseconds overflow, so that OCM does not tolerate at all.
+//
+// A score that the Placement counts is missing or has expired. OCM counts it
+// as 0, so that it outranks a bad score; Spokewire leaves the cluster out
+// unless the Placement asks for OCM's way.
 func (f *Fleet) Known(p *clusterv1beta1.Placement, now time.Time) string {
-	if p.Annotations[annotationStalePolicy] == stalePolicyZero {
-		return ""
+	if slices.ContainsFunc(p.Spec.Tolerations, overflows) {
+		return "tolerationSeconds of more than 292 years"
 	}
+	if p.Annotations[annotationStalePolicy] != stalePolicyZero && f.lacksScore(p, now) {
+		return "a score is missing or expired"
+	}
+	return ""
+}
+
+func overflows(t clusterv1beta1.Toleration) bool {
+	return t.TolerationSeconds != nil && *t.TolerationSeconds > int64(math.MaxInt64/time.Second)
+}
+
+func (f *Fleet) lacksScore(p *clusterv1beta1.Placement, now time.Time) bool {
 	for _, config := range p.Spec.PrioritizerPolicy.Configurations {
 		if config.ScoreCoordinate == nil || config.ScoreCoordinate.AddOn == nil {
 			continue
 		}
 		for _, c := range f.Clusters {
 			if !f.hasScore(c.Name, config.ScoreCoordinate.AddOn, now) {
-				return "a score is missing or expired"
+				return true
 			}
 		}
 	}
-	return ""
+	return false
 }
 
 func (f *Fleet) hasScore(cluster string, wanted *clusterv1beta1.AddOnScore, now time.Time) bool {

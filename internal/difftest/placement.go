@@ -81,8 +81,11 @@ func requirement(d draw, a attribute) metav1.LabelSelectorRequirement {
 
 // tolerationAges are seconds after which a taint is no longer tolerated: all
 // are long past, or far in the future whatever the taint's age. The last ones
-// are near and beyond what a time.Duration can say.
-var tolerationAges = []int64{0, 1, 10 * 365 * 86400, 9_000_000_000, 10_000_000_000}
+// are near and, seldom, beyond what a time.Duration can say.
+var tolerationAges = []int64{
+	0, 1, 10 * 365 * 86400, 9_000_000_000, 0, 1, 10 * 365 * 86400, 9_000_000_000,
+	0, 1, 10 * 365 * 86400, 9_000_000_000, 0, 1, 10 * 365 * 86400, 9_000_000_000, 10_000_000_000,
+}
 
 func toleration(d draw) clusterv1beta1.Toleration {
 	t := clusterv1beta1.Toleration{Key: one(d, taintKeys...), Operator: one(d, "", clusterv1beta1.TolerationOpEqual, clusterv1beta1.TolerationOpExists)}
