@@ -131,21 +131,30 @@ func (a *Applier) handle(ctx context.Context, subject string) (time.Duration, er
 		return 0, nil // looked at again when the ledger has caught up
 	}
 	defer a.Urgent.Enter()()
-	defer a.answers.begin(subject, entry.Sequence)()
+	end := a.answers.begin(subject, entry.Sequence)
+	err := a.look(ctx, entry)
+	end()
+	// From here on, changed answers; what came before it left to this worker.
+	if newest := a.Ledger.Get(subject); newest != nil && newest != entry && !a.answers.given(subject, entry.Sequence) {
+		a.superseded(ctx, entry)
+		return 0, nil // the newest is in the queue
+	}
+	if errors.Is(err, errOvertaken) {
+		return 0, nil // the ledger is behind, and will tell
+	}
+	return 0, err
+}
+
+// look reads the decision and brings the hub to what it says.
+func (a *Applier) look(ctx context.Context, entry *Entry) error {
 	read, err := entry.Value.Read()
 	if err != nil {
-		return 0, a.bury(ctx, entry, err)
+		return a.bury(ctx, entry, err)
 	}
 	ctx, end := a.trace(ctx, entry, read)
 	err = a.settle(ctx, entry, read)
 	end(err)
-	if !errors.Is(err, errOvertaken) {
-		return 0, err
-	}
-	if a.Ledger.Get(subject) != entry { // else the ledger is behind, and will tell
-		a.superseded(ctx, entry)
-	}
-	return 0, nil
+	return err
 }
 
 // trace starts the span of a decision that is applied for the first time. A
