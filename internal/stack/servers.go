@@ -41,7 +41,7 @@ func (s *Stack) newServers(ctx context.Context) ([]server, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := writePrivate(server.config, config); err != nil {
+		if err := replacePrivate(server.config, []byte(config)); err != nil {
 			return nil, err
 		}
 	}

@@ -198,13 +198,5 @@ func (s *Stack) writeEnv() error {
 	if s.hub.admin != "" {
 		text += "export KUBECONFIG='" + s.hub.admin + "'\n"
 	}
-	return writePrivate(EnvFile(string(s.files)), text)
-}
-
-// writePrivate writes a file that its owner alone may read.
-func writePrivate(path, text string) error {
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	return os.Chmod(path, 0o600)
+	return replacePrivate(EnvFile(string(s.files)), []byte(text))
 }
