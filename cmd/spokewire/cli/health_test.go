@@ -33,6 +33,7 @@ func TestHealthScript(t *testing.T) {
 		Dir:                 filepath.Join("testdata", "health"),
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
+			prompt(e)
 			ca := filepath.Join(e.WorkDir, "ca.crt")
 			e.Setenv("HEALTHY", healthy.URL)
 			e.Setenv("UNWELL", unwell.URL)

@@ -37,6 +37,7 @@ func TestOperator(t *testing.T) {
 		Dir:                 filepath.Join("testdata", "operator"),
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
+			prompt(e)
 			e.Setenv("NATS_URL", operator)
 			e.Setenv("SERVER_URL", url)
 			return nil

@@ -25,6 +25,13 @@ func TestMain(m *testing.M) {
 	})
 }
 
+// prompt has a program that was built with the race detector end at once: by
+// default, each sleeps for a second first, so that other threads may still
+// find a race, which is most of what a script of many commands takes.
+func prompt(e *testscript.Env) {
+	e.Setenv("GORACE", strings.TrimSpace("atexit_sleep_ms=0 "+os.Getenv("GORACE")))
+}
+
 // TestScripts runs each script with a NATS server of its own.
 func TestScripts(t *testing.T) {
 	t.Parallel()
@@ -47,6 +54,7 @@ func runScript(t *testing.T, script string) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
+			prompt(e)
 			e.Setenv("NATS_URL", s.url)
 			e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, "state"))
 			return nil
