@@ -68,6 +68,10 @@ var fieldRules = map[string]object{
 	"DeadLetter.message": notEmpty,
 	"DeadLetter.body":    {"maxLength": (schemas.MaxDeadBody + 2) / 3 * 4},
 
+	"DeadDropped.letters":   {"minItems": 1, "maxItems": schemas.MaxDropped},
+	"DroppedLetter.service": notEmpty,
+	"DroppedLetter.stream":  notEmpty,
+
 	"Cluster.name":            notEmpty,
 	"Taint.key":               notEmpty,
 	"Taint.effect":            notEmpty,

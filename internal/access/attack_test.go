@@ -23,6 +23,7 @@ func stateSubjects() []string {
 		events.DecisionSubject(events.KindPlacement, "default", "train"),
 		events.ReceiptSubject(events.KindPlacement, "default", "train"),
 		events.DeadSubject(access.Scorer, events.StreamMetrics, 1),
+		events.DropSubject("1"),
 		events.MetricSubject("c2.eu", "prom"),
 	}
 }

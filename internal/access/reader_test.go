@@ -80,6 +80,7 @@ func TestOutsidersAreDeniedTheRest(t *testing.T) {
 		"publisher of another source":  {"thanos", events.MetricSubject("c1", "prom")},
 		"publisher of backfill":        {"thanos", events.BackfillSubject("c1", "thanos")},
 		"publisher reads":              {"thanos", "$JS.read.API.CONSUMER.CREATE.SW_DECISIONS.x"},
+		"publisher drops a letter":     {"thanos", events.DropSubject("1")},
 		"publisher asks for something": {"thanos", events.ConfigSubject(events.KindScorer, "", "gpu")},
 	} {
 		t.Run(name, func(t *testing.T) { h.outsider(t, tc.user).mustDenyPublish(tc.subject) })
@@ -102,6 +103,7 @@ func TestOperatorReadsEveryStream(t *testing.T) {
 	operator.store(events.MetricSubject("c1", "mine"))
 	operator.store(events.ConfigSubject(events.KindScorer, "", "gpu"))
 	operator.store(events.ScoreSubject("c1", "mine"))
+	operator.store(events.DropSubject("1"))
 	for _, stream := range []string{events.StreamMetrics, events.StreamConfig} {
 		if _, err := first(t, operator.js, stream); err != nil {
 			t.Errorf("read %s: %v", stream, err)

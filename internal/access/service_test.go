@@ -59,6 +59,7 @@ func TestServicesPublishAndReadTheirOwn(t *testing.T) {
 			}
 		}
 		c.mustDenyPublish(events.DeadSubject("another", events.StreamMetrics, 7))
+		c.mustDenyPublish(events.DropSubject("1"))
 		c.mustDenySubscribe("sw.>")
 		c.mustDenySubscribe("_INBOX.>")
 	}

@@ -37,6 +37,7 @@ func TestSpokeIsDeniedTheRest(t *testing.T) {
 		"a request":                events.ConfigSubject(events.KindScorer, "", "gpu"),
 		"a new stream":             "$JS.API.STREAM.CREATE.MINE",
 		"a consumer":               "$JS.API.CONSUMER.CREATE.SW_METRICS.mine",
+		"the end of a dead letter": events.DropSubject("1"),
 		"a message":                "$JS.API.STREAM.MSG.GET.SW_METRICS",
 		"a consumer of the mirror": "$JS.read.API.CONSUMER.CREATE.SW_DECISIONS.mine",
 		"the system":               "$SYS.REQ.SERVER.PING",

@@ -21,8 +21,8 @@ const (
 	Admin = "admin"
 	// ReadAdmin creates the mirrors in READ, and may do nothing else.
 	ReadAdmin = "read-admin"
-	// Operator publishes metrics, scores and configuration and reads every
-	// stream.
+	// Operator publishes metrics, scores and configuration, drops dead
+	// letters, and reads every stream.
 	Operator = "operator"
 	// System watches the server itself.
 	System = "sys"
@@ -83,7 +83,9 @@ func adminUser(name, account string) User {
 
 // operatorUser names no streams, so that it reads those of the future too.
 func operatorUser() User {
-	publish := []string{"sw.metric.*.*", "sw.score.*.*", "sw.config.*.*.*", "$JS.ACK.>", "$JS.FC.>"}
+	publish := []string{
+		"sw.metric.*.*", "sw.score.*.*", "sw.config.*.*.*", events.DropSubject("") + "*", "$JS.ACK.>", "$JS.FC.>",
+	}
 	for _, op := range []string{
 		"INFO", "STREAM.NAMES", "STREAM.LIST", "STREAM.INFO.*", "STREAM.MSG.GET.*", "DIRECT.GET.>",
 		"CONSUMER.CREATE.>", "CONSUMER.DURABLE.CREATE.>", "CONSUMER.INFO.*.*", "CONSUMER.MSG.NEXT.*.*",

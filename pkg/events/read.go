@@ -121,6 +121,11 @@ func checkPayload(subject string, s Subject, p schemas.Payload) error {
 		field, got, want = "placement", p.Placement.Namespace+"/"+p.Placement.Name, s.Namespace+"/"+s.Name
 	case *schemas.PlacementDecision:
 		field, got, want = "placement", p.Placement.Namespace+"/"+p.Placement.Name, s.Namespace+"/"+s.Name
+	case *schemas.DeadLetter:
+		field, got, want = "service", DeadSubject(p.Service, p.Stream, p.Sequence), subject
+	case *schemas.DeadDropped:
+		// On its own subjects alone a service could drop what it buried.
+		field, got, want = "service", s.Name, DeadOperator
 	case *schemas.Deleted:
 		if s.Family == FamilyScore {
 			return nil

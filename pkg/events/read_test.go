@@ -84,6 +84,9 @@ func TestReadRefuses(t *testing.T) {
 		"an age of nonsense":          {"sw.metric.c.s", func(e *event.Event) { e.SetExtension(events.ExtAge, "old") }, "BadAge", "age"},
 		"a name that is not its own":  {"sw.hub.cluster._.b", cluster, "WrongSubject", "name"},
 		"another cluster's score":     {"sw.score.b.gpu", score, "WrongSubject", "cluster"},
+		"another's dead letter":       {events.DeadSubject("t", "SW_METRICS", 1), hubEvent(deadLetter(), schemas.TypeDeadLetterWritten), "WrongSubject", "service"},
+		"a letter on a drop":          {events.DropSubject("1"), hubEvent(deadLetter(), schemas.TypeDeadLetterWritten), "WrongSubject", "service"},
+		"a service's drop":            {events.DeadSubject("s", "SW_METRICS", 1), hubEvent(dropped(), schemas.TypeDeadLetterDropped), "WrongSubject", "service"},
 		"another scorer's score":      {"sw.score.a.cpu", score, "WrongSubject", "scorer"},
 		"a tombstone for another":     {"sw.hub.cluster._.b", deleted, "WrongSubject", "name"},
 		"a cluster with a namespace":  {"sw.hub.cluster.n.a", cluster, "WrongSubject", "name"},
@@ -125,6 +128,7 @@ func TestReadAccepts(t *testing.T) {
 		"its tombstone":    {events.HubSubject("cluster", "", "a"), schemas.TypeHubClusterDeleted, &schemas.Deleted{Name: "a"}},
 		"a score's end":    {events.ScoreSubject("c", "gpu"), schemas.TypeScoreDeleted, &schemas.Deleted{Namespace: "c", Name: "gpu"}},
 		"a dead letter":    {events.DeadSubject("s", "SW_METRICS", 1), schemas.TypeDeadLetterWritten, deadLetter()},
+		"a drop":           {events.DropSubject("1"), schemas.TypeDeadLetterDropped, dropped()},
 		"a decision's end": {events.DecisionSubject("placement", "n", "p"), schemas.TypePlacementDecisionDeleted, &schemas.Deleted{Namespace: "n", Name: "p"}},
 	} {
 		e, err := events.New(test.eventType, events.ServiceSource("test"), test.payload)
@@ -140,6 +144,10 @@ func TestReadAccepts(t *testing.T) {
 func deadLetter() *schemas.DeadLetter {
 	letter := events.NewDeadLetter("s", events.Message{Stream: events.StreamMetrics, Subject: "sw.metric.c.s", Sequence: 1, ReceivedAt: someTime}, errors.New("x"))
 	return &letter
+}
+
+func dropped() *schemas.DeadDropped {
+	return &schemas.DeadDropped{Letters: []schemas.DroppedLetter{{Service: "s", Stream: events.StreamMetrics, Sequence: 1}}}
 }
 
 func FuzzRead(f *testing.F) {

@@ -48,6 +48,7 @@ const (
 //	sw.decision.<Kind>.<Namespace>.<Name>
 //	sw.receipt.<Kind>.<Namespace>.<Name>
 //	sw.dead.<Name>.<Namespace>      Name is the service, Namespace STREAM-SEQUENCE
+//	sw.dead.operator.<Namespace>    Namespace is the id of a drop
 type Subject struct {
 	Family, Kind, Cluster, Namespace, Name string
 }
@@ -86,6 +87,14 @@ func ReceiptSubject(kind, namespace, name string) string {
 func DeadSubject(service, stream string, sequence uint64) string {
 	return join(FamilyDead, service, stream+"-"+strconv.FormatUint(sequence, 10))
 }
+
+// DeadOperator stands in the place of the service in the subjects on which
+// the operator drops dead letters; no service has this name.
+const DeadOperator = "operator"
+
+// DropSubject is where the operator drops dead letters. id is the event's,
+// so that no drop takes the place of another.
+func DropSubject(id string) string { return join(FamilyDead, DeadOperator, id) }
 
 // CheckSubject refuses, with ErrBadSubject, what no event can be stored
 // under: empty tokens, wildcards, white space.

@@ -29,6 +29,8 @@ func TestSubject(t *testing.T) {
 			events.Subject{Family: "decision", Kind: "placement", Namespace: "default", Name: "train"}},
 		"receipt": {events.ReceiptSubject(events.KindScore, "c", "gpu"), "sw.receipt.score.c.gpu",
 			events.Subject{Family: "receipt", Kind: "score", Namespace: "c", Name: "gpu"}},
+		"a drop": {events.DropSubject("5F-c"), "sw.dead.operator.5F-c",
+			events.Subject{Family: "dead", Name: "operator", Namespace: "5F-c"}},
 		"dead": {events.DeadSubject("scorer", "SW_METRICS", 7), "sw.dead.scorer.SW_METRICS-7",
 			events.Subject{Family: "dead", Name: "scorer", Namespace: "SW_METRICS-7"}},
 	} {

@@ -12,6 +12,7 @@ const (
 	TypePlacementDecided  = "dev.spokewire.placement.decided.v1"
 	TypeReceiptRecorded   = "dev.spokewire.receipt.recorded.v1"
 	TypeDeadLetterWritten = "dev.spokewire.dead.written.v1"
+	TypeDeadLetterDropped = "dev.spokewire.dead.dropped.v1"
 
 	// What the bridge observes on the hub (SW_HUB).
 	TypeHubCluster           = "dev.spokewire.hub.cluster.observed.v1"
@@ -45,6 +46,7 @@ var types = map[string]func() Payload{
 	TypePlacementDecided:     func() Payload { return new(PlacementDecision) },
 	TypeReceiptRecorded:      func() Payload { return new(Receipt) },
 	TypeDeadLetterWritten:    func() Payload { return new(DeadLetter) },
+	TypeDeadLetterDropped:    func() Payload { return new(DeadDropped) },
 	TypeHubCluster:           func() Payload { return new(Cluster) },
 	TypeHubClusterSet:        func() Payload { return new(ClusterSet) },
 	TypeHubBinding:           func() Payload { return new(Binding) },

@@ -141,7 +141,9 @@ func (p *publication) judge(ctx context.Context, err error, began time.Time) (ev
 }
 
 // conflict asks the leader whether the event that took the subject is this
-// one: stored by an attempt whose answer was lost.
+// one: stored by an attempt whose answer was lost. Where the expectation holds
+// after all, an event of the subject is on its way to the other servers, maybe
+// this one, and may still get lost with the leader: that is no answer yet.
 func (p *publication) conflict(ctx context.Context, cause error) (events.Ack, bool, error) {
 	conflict := fmt.Errorf("%w: %w", events.ErrConflict, cause)
 	bounded, cancel := context.WithTimeout(ctx, p.bus.options.AckWait)
@@ -152,12 +154,11 @@ func (p *publication) conflict(ctx context.Context, cause error) (events.Ack, bo
 	}
 	last, err := p.bus.get(bounded, stream, getRequest{LastSubject: p.message.Subject})
 	switch {
-	case errors.Is(err, events.ErrNotFound):
-		return events.Ack{}, true, conflict
+	case errors.Is(err, events.ErrNotFound): // as a sequence, 0
 	case err != nil:
 		return events.Ack{}, false, err
 	case p.isMine(last):
 		return events.Ack{Stream: stream, Sequence: last.Sequence}, true, nil
 	}
-	return events.Ack{}, true, conflict
+	return events.Ack{}, last.Sequence != *p.options.ExpectLast, conflict
 }
