@@ -26,38 +26,42 @@ func (a *app) newDead() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newResource(a, deadResource()), a.newDeadShow(), a.newDeadRetry())
+	c.AddCommand(a.newDeadList(), a.newDeadShow(), a.newDeadRetry(), a.newDeadDrop())
 	return c
 }
 
-// letter is a dead letter with what names it.
-type letter struct {
-	ID string `json:"id"`
-	*schemas.DeadLetter
+func (a *app) newDeadList() *cobra.Command {
+	all := false
+	c := newResource(a, deadResource(&all))
+	c.Flags().BoolVar(&all, "all", false, "with those that were dropped")
+	return c
 }
 
-// deadID names a dead letter: SERVICE/STREAM-SEQUENCE.
-func deadID(s events.Subject) string { return s.Name + "/" + s.Namespace }
-
-func deadResource() resource[letter] {
-	return resource[letter]{
+// deadResource lists the letters that nobody dropped, or all.
+func deadResource(all *bool) resource[inventory.Letter] {
+	return resource[inventory.Letter]{
 		use:     "list",
 		short:   "List dead letters",
 		noun:    "dead letters",
 		watches: func(string) ([]events.Watch, error) { return []events.Watch{{Stream: events.StreamDead}}, nil },
-		list:    letters,
-		is:      func(l *letter, id string) bool { return l.ID == id },
+		list: func(s *inventory.State) []inventory.Letter {
+			if *all {
+				return inventory.Letters(s)
+			}
+			return undropped(s, "")
+		},
+		is:      func(l *inventory.Letter, id string) bool { return l.ID == id },
 		columns: []string{"ID", "AGE", "REASON", "FIELD", "SUBJECT", "SIZE", "MESSAGE"},
 		row:     letterRow,
 	}
 }
 
-func letters(s *inventory.State) []letter {
-	all := []letter{}
-	for _, e := range inventory.Entries[*schemas.DeadLetter](s, events.FamilyDead) {
-		all = append(all, letter{ID: deadID(e.Subject), DeadLetter: e.Value})
-	}
-	return all
+// undropped lists the letters of a service that count, of all services if it
+// is empty.
+func undropped(s *inventory.State, service string) []inventory.Letter {
+	return slices.DeleteFunc(inventory.Letters(s), func(l inventory.Letter) bool {
+		return l.Dropped != nil || service != "" && l.Service != service
+	})
 }
 
 func (a *app) newDeadShow() *cobra.Command {
@@ -78,28 +82,37 @@ func (a *app) newDeadShow() *cobra.Command {
 	return c
 }
 
-// readLetter reads the dead letter of an id SERVICE/STREAM-SEQUENCE.
-func readLetter(ctx context.Context, b bus, id string) (*letter, error) {
+// parseLetter reads an id SERVICE/STREAM-SEQUENCE.
+func parseLetter(id string) (schemas.DroppedLetter, error) {
 	service, position, ok := strings.Cut(id, "/")
 	dash := strings.LastIndexByte(position, '-')
 	if !ok || service == "" || dash < 1 {
-		return nil, fmt.Errorf("%q is not an id, want SERVICE/STREAM-SEQUENCE as spokewire dead list shows it", id)
+		return schemas.DroppedLetter{}, fmt.Errorf("%q is not an id, want SERVICE/STREAM-SEQUENCE as spokewire dead list shows it", id)
 	}
 	sequence, err := strconv.ParseUint(position[dash+1:], 10, 64)
 	if err != nil {
-		return nil, fmt.Errorf("%q is not an id: %q is not a sequence", id, position[dash+1:])
+		return schemas.DroppedLetter{}, fmt.Errorf("%q is not an id: %q is not a sequence", id, position[dash+1:])
 	}
-	e, err := lastOf[*schemas.DeadLetter](ctx, b, events.StreamDead, events.DeadSubject(service, position[:dash], sequence))
+	return schemas.DroppedLetter{Service: service, Stream: position[:dash], Sequence: sequence}, nil
+}
+
+// readLetter reads the dead letter of an id SERVICE/STREAM-SEQUENCE.
+func readLetter(ctx context.Context, b bus, id string) (*inventory.Letter, error) {
+	name, err := parseLetter(id)
+	if err != nil {
+		return nil, err
+	}
+	e, err := lastOf[*schemas.DeadLetter](ctx, b, events.StreamDead, events.DeadSubject(name.Service, name.Stream, name.Sequence))
 	if errors.Is(err, events.ErrNotFound) {
 		return nil, fmt.Errorf("no dead letter %s: spokewire dead list shows what there is", id)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &letter{ID: deadID(e.Subject), DeadLetter: e.Value}, nil
+	return &inventory.Letter{ID: inventory.LetterID(e.Value), DeadLetter: e.Value}, nil
 }
 
-func writeLetter(w io.Writer, l *letter) error {
+func writeLetter(w io.Writer, l *inventory.Letter) error {
 	reason := l.Reason
 	if l.Field != "" {
 		reason += " (" + l.Field + ")"

@@ -10,11 +10,16 @@ import (
 	"github.com/cloudevents/sdk-go/v2/event"
 	"github.com/spf13/cobra"
 
+	"github.com/spokewire/spokewire/internal/inventory"
 	"github.com/spokewire/spokewire/pkg/events"
 )
 
-func letterRow(l *letter, now time.Time) []string {
-	return []string{l.ID, age(now, l.ReceivedAt), l.Reason, l.Field, l.Subject, strconv.Itoa(l.Size), l.Message}
+func letterRow(l *inventory.Letter, now time.Time) []string {
+	message := l.Message
+	if l.Dropped != nil {
+		message = "dropped " + age(now, *l.Dropped) + " ago: " + message
+	}
+	return []string{l.ID, age(now, l.ReceivedAt), l.Reason, l.Field, l.Subject, strconv.Itoa(l.Size), message}
 }
 
 const retryLong = `Publish a dead letter's event again, on its own subject, once what made a
@@ -23,7 +28,8 @@ service refuse it is mended.
 Its attributes stay as they are, but for its age, which grows by the time that
 it lay: an old metric does not become fresh. It is not published where its
 subject has a newer event, which it would replace, nor where its body was too
-large to be kept whole. The dead letter stays until it expires.`
+large to be kept whole. With that, the dead letter is dealt with: it is dropped,
+as dead drop does.`
 
 func (a *app) newDeadRetry() *cobra.Command {
 	c := &cobra.Command{
@@ -41,6 +47,9 @@ func (a *app) newDeadRetry() *cobra.Command {
 		if err != nil {
 			return fmt.Errorf("%s: %w", l.ID, err)
 		}
+		if err := drop(ctx, b, []inventory.Letter{*l}); err != nil {
+			return fmt.Errorf("%s is published again, as %d in %s, but not dropped: %w", l.ID, s.Sequence, s.Stream, err)
+		}
 		return a.print(c.OutOrStdout(), s, s.write)
 	})
 	a.addBus(c)
@@ -48,7 +57,7 @@ func (a *app) newDeadRetry() *cobra.Command {
 	return c
 }
 
-func retry(ctx context.Context, b bus, l *letter) (*stored, error) {
+func retry(ctx context.Context, b bus, l *inventory.Letter) (*stored, error) {
 	e, err := revive(l)
 	if err != nil {
 		return nil, err
@@ -76,7 +85,7 @@ func retry(ctx context.Context, b bus, l *letter) (*stored, error) {
 }
 
 // revive reads the event out of a dead letter.
-func revive(l *letter) (event.Event, error) {
+func revive(l *inventory.Letter) (event.Event, error) {
 	if l.Size > len(l.Body) {
 		return event.Event{}, fmt.Errorf("only %d of %d bytes were kept: publish it from its source", len(l.Body), l.Size)
 	}

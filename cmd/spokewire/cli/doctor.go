@@ -94,7 +94,7 @@ func examine(ctx context.Context, b bus, limit time.Duration) []finding {
 		checkPlacements(placements),
 		checkHub(inventory.HubObjects(state), len(placements)),
 		checkAnswered(placements, now),
-		checkDead(letters(state), now),
+		checkDead(undropped(state, ""), now),
 	)
 }
 
@@ -195,7 +195,7 @@ func checkAnswered(placements []inventory.Placement, now time.Time) finding {
 	return verdictOn("decisions answered", decided, overdue, "without a receipt for more than "+span(slowAnswer)+", so hub-bridge or the hub does not answer, see hub-bridge's log (spokewire up: DATA/logs/hub-bridge.log)")
 }
 
-func checkDead(all []letter, now time.Time) finding {
+func checkDead(all []inventory.Letter, now time.Time) finding {
 	var recent []string
 	for _, l := range all {
 		if now.Sub(l.ReceivedAt) < time.Hour {

@@ -61,7 +61,8 @@ func TestTables(t *testing.T) {
 			return listing(t, b, placementsResource(), "team-a/wanted")
 		},
 		"dead": func(t *testing.T, b *eventstest.Bus) string {
-			return listing(t, b, deadResource(), "")
+			all := false
+			return listing(t, b, deadResource(&all), "")
 		},
 		"doctor": func(t *testing.T, b *eventstest.Bus) string {
 			var out strings.Builder

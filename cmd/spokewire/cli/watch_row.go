@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/spokewire/spokewire/internal/inventory"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/schemas"
 )
@@ -52,11 +53,17 @@ func receiptRow(r events.Received) []string {
 }
 
 func deadRow(r events.Received) []string {
-	letter, ok := r.Payload.(*schemas.DeadLetter)
-	if !ok {
-		return []string{deadID(r.Subject), deleted}
+	switch p := r.Payload.(type) {
+	case *schemas.DeadLetter:
+		return []string{inventory.LetterID(p), p.Reason, p.Field, p.Subject, p.Message}
+	case *schemas.DeadDropped:
+		var ids []string
+		for _, l := range p.Letters {
+			ids = append(ids, inventory.LetterID(&schemas.DeadLetter{Service: l.Service, Stream: l.Stream, Sequence: l.Sequence}))
+		}
+		return []string{"-", "dropped", "", "", shorten(list(ids))}
 	}
-	return []string{deadID(r.Subject), letter.Reason, letter.Field, letter.Subject, letter.Message}
+	return []string{objectName(r.Subject), r.Event.Type()}
 }
 
 func hubRow(r events.Received) []string {
