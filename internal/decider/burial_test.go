@@ -3,6 +3,7 @@ package decider_test
 import (
 	"context"
 	"errors"
+	"math"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -35,6 +36,11 @@ func (s *stuck) Publish(ctx context.Context, subject string, e event.Event, opts
 	return s.Bus.Publish(ctx, subject, e, opts...)
 }
 
+func letter(n int) (events.Message, error) {
+	m := events.Message{Stream: events.StreamHub, Subject: "sw.hub.cluster._.a", Sequence: uint64(n)} //nolint:gosec // small
+	return m, &events.BadInput{Reason: "Odd", Err: errors.New("odd")}
+}
+
 func buried(t *testing.T, n int, fault error) (b *eventstest.Bus, counts *decider.Counts) {
 	t.Helper()
 	b = eventstest.NewBus()
@@ -44,7 +50,7 @@ func buried(t *testing.T, n int, fault error) (b *eventstest.Bus, counts *decide
 	defer cancel()
 	go l.Burials.Run(ctx)
 	for i := range n {
-		l.Bury(events.Message{Stream: events.StreamHub, Subject: "sw.hub.cluster._.a", Sequence: uint64(i + 1)}, &events.BadInput{Reason: "Odd", Err: errors.New("odd")})
+		l.Bury(letter(i + 1))
 	}
 	close(s.release)
 	synctest.Wait()
@@ -66,13 +72,40 @@ func TestBurialsAreBounded(t *testing.T) {
 	})
 }
 
-func TestBurialsThatFailAreCounted(t *testing.T) {
+// TestBurialsGoOnUntilTheyAreKept: a bus that is away for an hour costs no
+// letter, whatever else waits in the queue.
+func TestBurialsGoOnUntilTheyAreKept(t *testing.T) {
+	t.Parallel()
+	for name, n := range map[string]int{"a few": 3, "as many as there is room for": 4096} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := eventstest.NewBus()
+				away := &decidertest.Faulty{Bus: b}
+				away.Before.Store(math.MaxInt32)
+				l, _ := newLoop(t, away)
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				go l.Burials.Run(ctx)
+				for i := range n {
+					l.Bury(letter(i + 1))
+				}
+				time.Sleep(time.Hour)
+				away.Before.Store(0)
+				time.Sleep(time.Hour)
+				if kept, dropped := len(b.Messages(events.StreamDead)), decidertest.Total(t, l.Counts.DeadDropped); kept != n || dropped != 0 {
+					t.Errorf("%d of %d letters kept, %d dropped", kept, n, dropped)
+				}
+			})
+		})
+	}
+}
+
+func TestLettersThatNoRetryMendsAreCounted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		_, counts := buried(t, 3, errors.New("full"))
-		time.Sleep(time.Hour)
-		if dropped := decidertest.Total(t, counts.DeadDropped); dropped != 3 {
-			t.Errorf("%d dropped, want 3", dropped)
+		if _, counts := buried(t, 3, events.ErrTooLarge); decidertest.Total(t, counts.DeadDropped) != 3 {
+			t.Errorf("%d dropped, want 3", decidertest.Total(t, counts.DeadDropped))
 		}
 	})
 }

@@ -26,6 +26,7 @@ type Loop[T Content] struct {
 	spec    Spec
 	bus     Bus
 	clock   *events.Clock
+	sweeper *sweeper
 
 	synced   bool
 	syncedAt time.Time // zero before the first time
@@ -39,8 +40,9 @@ func New[T Content](c Config, s Spec, d Decider[T]) (*Loop[T], error) {
 	if err := r.Err(); err != nil {
 		return nil, err
 	}
+	burials, clock := NewBurials(c.Bus, c.Log, s.Service, counts), events.NewClock(nil)
 	return &Loop[T]{
-		Burials:   NewBurials(c.Bus, c.Log, s.Service, counts),
+		Burials:   burials,
 		Publisher: newPublisher[T](c, s),
 		Positions: Positions{},
 		Counts:    counts,
@@ -48,7 +50,8 @@ func New[T Content](c Config, s Spec, d Decider[T]) (*Loop[T], error) {
 		spec:      s,
 		bus:       c.Bus,
 		Log:       c.Log,
-		clock:     events.NewClock(nil),
+		clock:     clock,
+		sweeper:   newSweeper(c.Bus, burials, clock, s),
 	}, nil
 }
 
@@ -85,6 +88,7 @@ func (l *Loop[T]) Run(ctx context.Context) error {
 		})
 	})
 	group.Go(func() error { return l.Burials.Run(ctx) })
+	group.Go(func() error { return l.sweeper.run(ctx) })
 	group.Go(func() error { return l.loop(ctx, batches) })
 	return group.Wait()
 }
@@ -152,6 +156,7 @@ func (l *Loop[T]) Take(ctx context.Context, b events.Batch) {
 func (l *Loop[T]) fold(u events.Update) {
 	l.observe(u)
 	l.take(u)
+	l.sweeper.note(u)
 	switch u.Kind {
 	case events.Behind:
 		if l.synced {
@@ -166,6 +171,9 @@ func (l *Loop[T]) fold(u events.Update) {
 }
 
 func (l *Loop[T]) begin() {
+	if l.syncedAt.IsZero() {
+		l.sweeper.begin()
+	}
 	l.syncedAt = l.Now()
 	l.decider.Begin()
 }

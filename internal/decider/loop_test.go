@@ -43,7 +43,7 @@ func (s *score) Payload() schemas.Payload {
 }
 
 func (e *echo) Fold(u events.Update) {
-	if u.Kind == events.Stored {
+	if u.Kind == events.Stored && u.Message.Stream != events.StreamScores {
 		subject, err := events.ParseSubject(u.Message.Subject)
 		if err != nil {
 			e.Bury(u.Message, err)
@@ -73,12 +73,13 @@ func (e *echo) Settle(out *decider.Outcome[*score]) {
 	e.said = append(e.said, names[out.Verdict()]+" "+out.Content.cluster)
 }
 
-func newLoop(t *testing.T, b decider.Bus) (*echo, error) {
+func newLoop(t *testing.T, b decider.Bus, more ...events.Watch) (*echo, error) {
 	t.Helper()
+	watches := append([]events.Watch{{Stream: events.StreamMetrics}}, more...)
 	e := &echo{}
 	var err error
 	e.Loop, err = decider.New(decidertest.Config(t, b, nil), decider.Spec{
-		Service: "scorer", Span: "test", Stream: events.StreamScores, Watches: []events.Watch{{Stream: events.StreamMetrics}}, MaxFold: 4,
+		Service: "scorer", Span: "test", Stream: events.StreamScores, Watches: watches, MaxFold: 4,
 	}, e)
 	if err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/schemas"
@@ -99,7 +100,7 @@ func Buried(e Evidence, bad []Bad) []Violation {
 			letter := letters[m.Subject+" "+strconv.FormatUint(m.Sequence, 10)]
 			switch {
 			case letter == nil:
-				found = append(found, violates(8, "%s %d cannot be read, but is not among the dead letters", m.Subject, m.Sequence))
+				found = append(found, violates(8, "%s %d, received at %s, cannot be read, but is not among the dead letters", m.Subject, m.Sequence, m.ReceivedAt.Format(time.RFC3339Nano)))
 			case letter.Field != field:
 				found = append(found, violates(8, "%s %d: the dead letter names field %q, want %q", m.Subject, m.Sequence, letter.Field, field))
 			}
