@@ -76,7 +76,8 @@ lint: $(BIN)/golangci-lint ## lint, with the rules of who may import whom
 	@$(BIN)/golangci-lint run ./...
 
 UNIT = $(shell $(GO) list ./... | grep -Ev '/test/(e2e|faults|compose)$$')
-TESTFLAGS ?= -count=1 -timeout 20m
+# Tests of whole stacks wait more than they compute.
+TESTFLAGS ?= -count=1 -timeout 20m -parallel 4
 
 .PHONY: compiler
 compiler: # the race detector needs one for C

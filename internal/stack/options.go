@@ -35,6 +35,9 @@ type Options struct {
 	Spokes int
 	// Hub is Embedded, None or the path of a kubeconfig.
 	Hub string
+	// BridgeKubeconfig is that of hub-bridge on a hub that exists already. ""
+	// means Hub's own.
+	BridgeKubeconfig string
 	// NATS is Embedded or a URL.
 	NATS string
 	// Servers is how many NATS servers the embedded NATS is: 1, or 3 to 5 that
@@ -66,6 +69,7 @@ func (o *Options) AddFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.DataDir, "data", o.DataDir, "directory of the stack's state, logs and credentials")
 	fs.IntVar(&o.Spokes, "spokes", o.Spokes, "clusters to create, each with a workload and a collector (-1: 3 on an embedded hub, none elsewhere)")
 	fs.StringVar(&o.Hub, "hub", o.Hub, "embedded, none, or the path of a hub's kubeconfig")
+	fs.StringVar(&o.BridgeKubeconfig, "bridge-kubeconfig", o.BridgeKubeconfig, "kubeconfig of hub-bridge on an existing hub, such as one with no other rights than those of deploy/k8s/hub-bridge (default: that of --hub)")
 	fs.StringVar(&o.NATS, "nats", o.NATS, "embedded, or the URL of a NATS server with JetStream")
 	fs.BoolVar(&o.OCM, "ocm", o.OCM, "run OCM's own placement controller too")
 	fs.DurationVar(&o.Interval, "interval", o.Interval, "how often the spokes' collectors scrape")
@@ -86,6 +90,8 @@ func (o Options) Validate() error {
 		return fmt.Errorf("%d replicas, want 1 to 5", o.Replicas)
 	case o.OCM && o.Hub == None:
 		return fmt.Errorf("--ocm needs a hub, but --hub is none")
+	case o.BridgeKubeconfig != "" && (o.Hub == None || o.Hub == Embedded):
+		return fmt.Errorf("--bridge-kubeconfig is for an existing hub, but --hub is %s", o.Hub)
 	case o.NATS == "" || o.Hub == "":
 		return fmt.Errorf("--nats and --hub must not be empty")
 	}

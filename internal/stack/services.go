@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -61,7 +62,11 @@ func (s *Stack) useHub(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("--hub %s: %w", s.options.Hub, err)
 	}
-	s.hub = hubAccess{address: config.Host, admin: path, bridge: path, config: config}
+	bridge, err := filepath.Abs(cmp.Or(s.options.BridgeKubeconfig, path))
+	if err != nil {
+		return err
+	}
+	s.hub = hubAccess{address: config.Host, admin: path, bridge: bridge, config: config}
 	if s.hub.lease, err = leaseNamespace(ctx, core); err != nil {
 		return fmt.Errorf("--hub %s: %s does not answer: %w", s.options.Hub, config.Host, err)
 	}

@@ -31,6 +31,7 @@ func metricHeaders(source string) nats.Header {
 // all of our own checks, as a stock NATS client can, and expects each in
 // SW_DEAD with the field that is wrong, while a sound neighbour goes on.
 func TestBadInputIsRefusedKeptAndHarmsNobody(t *testing.T) {
+	t.Parallel()
 	s := startStack(t, func(o *stack.Options) { o.Spokes = 1 })
 	bus := operator(t, s)
 	hub := hubOf(t, s)
@@ -103,6 +104,7 @@ func TestBadInputIsRefusedKeptAndHarmsNobody(t *testing.T) {
 }
 
 func TestBadConfigurationIsRefusedByNameAndHarmsNobody(t *testing.T) {
+	t.Parallel()
 	s := startStack(t, func(o *stack.Options) { o.Spokes = 1 })
 	hub := hubOf(t, s)
 	apply(t, s, loadManifests)
@@ -160,6 +162,7 @@ func TestBadConfigurationIsRefusedByNameAndHarmsNobody(t *testing.T) {
 // TestABadScrapeTargetHarmsNoOtherSource runs a collector process with a
 // target that hangs, one that never ends and one that is sound.
 func TestABadScrapeTargetHarmsNoOtherSource(t *testing.T) {
+	t.Parallel()
 	s := startStack(t, func(o *stack.Options) { o.Spokes = 0 })
 	release := make(chan struct{})
 	mux := http.NewServeMux()

@@ -16,6 +16,7 @@ import (
 // TestFromTheOutside runs the checks that the stack in containers has to
 // pass too.
 func TestFromTheOutside(t *testing.T) {
+	t.Parallel()
 	nats := filepath.Join(hubtest.BinDir(), "nats")
 	if _, err := os.Stat(nats); err != nil {
 		t.Fatalf("%v: run 'make tools' in the repository", err)

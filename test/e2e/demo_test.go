@@ -11,6 +11,7 @@ import (
 )
 
 func TestTheTourShowsWhatItPromises(t *testing.T) {
+	t.Parallel()
 	s := startStack(t, func(o *stack.Options) { o.Spokes = 3 })
 	var shown strings.Builder
 	result, err := tour.Run(t.Context(), s, 2*time.Minute, &shown)

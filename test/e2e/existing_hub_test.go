@@ -16,17 +16,15 @@ import (
 )
 
 func TestAnExistingHubIsUsedAndNothingIsCreatedOnIt(t *testing.T) {
+	t.Parallel()
 	h := hubtest.Start(t)
 	if err := stack.CreateFleet(t.Context(), h.Admin(), 3); err != nil {
-		t.Fatal(err)
-	}
-	if err := stack.GrantBridge(t.Context(), h.Admin(), "bridge"); err != nil {
 		t.Fatal(err)
 	}
 	ocm := clusterclient.NewForConfigOrDie(h.Admin())
 	before := objects(t, ocm)
 
-	s := startStack(t, func(o *stack.Options) { o.Hub = kubeconfig(t, h, "bridge") })
+	s := startStack(t, func(o *stack.Options) { o.Hub = bridgeKubeconfig(t, h) })
 	placesByLoad(t, s)
 	if got := objects(t, ocm); got != before {
 		t.Errorf("the hub has %d clusters, sets and bindings, had %d before the stack", got, before)
@@ -40,8 +38,11 @@ func TestAnExistingHubIsUsedAndNothingIsCreatedOnIt(t *testing.T) {
 }
 
 func TestSpokesAreCreatedOnAnExistingHubIfAskedFor(t *testing.T) {
+	t.Parallel()
 	h := hubtest.Start(t)
-	s := startStack(t, func(o *stack.Options) { o.Hub, o.Spokes = kubeconfig(t, h, "somebody", "system:masters"), 3 })
+	s := startStack(t, func(o *stack.Options) {
+		o.Hub, o.BridgeKubeconfig, o.Spokes = kubeconfig(t, h, "somebody", "system:masters"), bridgeKubeconfig(t, h), 3
+	})
 	if got, want := objects(t, clusterclient.NewForConfigOrDie(h.Admin())), 3+1+1; got != want {
 		t.Errorf("with --spokes 3 the hub has %d clusters, sets and bindings, want %d", got, want)
 	}
@@ -69,6 +70,17 @@ func placesByLoad(t *testing.T, s *stack.Stack) {
 			Selected: []string{"spoke-2", "spoke-3"},
 		})
 	})
+}
+
+// bridgeKubeconfig writes that of a user with the rights that hub-bridge is
+// deployed with.
+func bridgeKubeconfig(t *testing.T, h *hubtest.Hub) string {
+	t.Helper()
+	const name = "bridge"
+	if err := stack.GrantBridge(t.Context(), h.Admin(), name); err != nil {
+		t.Fatal(err)
+	}
+	return kubeconfig(t, h, name)
 }
 
 // kubeconfig writes that of a new user of the hub.

@@ -51,6 +51,7 @@ spec:
 // the other and each at a seeded random moment, while metrics flow. Then the hub must be what a fold of the log says, and every event
 // that was acknowledged must be in the log. SEED repeats a run.
 func TestKilledProcessesLoseNothing(t *testing.T) {
+	t.Parallel()
 	seed := seedOf(t)
 	random := rand.New(rand.NewPCG(seed, 0))
 	s := startStack(t, func(o *stack.Options) { o.Spokes = 3 })

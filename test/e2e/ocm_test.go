@@ -15,6 +15,7 @@ import (
 // TestBesideOCM runs Spokewire on one hub with OCM's own placement
 // controller.
 func TestBesideOCM(t *testing.T) {
+	t.Parallel()
 	program := filepath.Join(hubtest.BinDir(), "placement")
 	if _, err := os.Stat(program); err != nil {
 		t.Fatalf("%v: run 'make tools' in the repository", err)

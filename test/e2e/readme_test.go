@@ -20,6 +20,7 @@ var block = regexp.MustCompile("(?s)\n```([a-z]*)\n(.*?)```\n")
 // TestTheReadmesHowTosWorkAsWritten runs the README's commands in a shell,
 // word for word, against a stack.
 func TestTheReadmesHowTosWorkAsWritten(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
 	if err != nil {
 		t.Fatal(err)

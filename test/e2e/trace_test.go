@@ -30,6 +30,7 @@ import (
 // TestOneTraceReachesFromTheScrapeToTheHub runs the services in this process,
 // so that one exporter sees the spans of all of them.
 func TestOneTraceReachesFromTheScrapeToTheHub(t *testing.T) {
+	t.Parallel()
 	exporter := tracetest.NewInMemoryExporter()
 	provider := sdktrace.NewTracerProvider(sdktrace.WithSyncer(exporter))
 	server := eventstest.RunServer(t)
