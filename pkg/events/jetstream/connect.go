@@ -108,9 +108,13 @@ func (b *Bus) disconnected(err error) {
 func (b *Bus) asyncError(err error) {
 	if errors.Is(err, nats.ErrPermissionViolation) {
 		_, rest, _ := strings.Cut(err.Error(), `Publish to "`)
-		if subject, _, ok := strings.Cut(rest, `"`); ok && strings.HasPrefix(subject, "sw.") {
+		subject, _, ok := strings.Cut(rest, `"`)
+		switch {
+		case ok && strings.HasPrefix(subject, "sw."):
 			b.denied.Store(subject, time.Now())
 			return
+		case ok && strings.HasPrefix(subject, apiSubjects):
+			b.denied.Store(apiSubjects, time.Now())
 		}
 	}
 	b.options.Log.Warn("NATS reports an error", "err", b.secrets.wrap(err))
