@@ -25,7 +25,7 @@ const (
 // it does. Where letters come faster than they can be kept, the rest is
 // counted and dropped, and the log says so.
 type Burials struct {
-	bus      events.Publisher
+	bus      events.Keeper
 	log      *slog.Logger
 	service  string
 	counts   *Counts
@@ -40,7 +40,7 @@ type burial struct {
 }
 
 // NewBurials returns a Burials for service. It writes while it Runs.
-func NewBurials(bus events.Publisher, log *slog.Logger, service string, counts *Counts) *Burials {
+func NewBurials(bus events.Keeper, log *slog.Logger, service string, counts *Counts) *Burials {
 	return &Burials{bus: bus, log: log, service: service, counts: counts, queue: make(chan burial, maxBurials)}
 }
 

@@ -13,19 +13,55 @@ import (
 	"github.com/spokewire/spokewire/pkg/schemas"
 )
 
+// Keeper is what it takes to keep a dead letter.
+type Keeper interface {
+	Publisher
+	Getter
+}
+
 // Bury keeps m in SW_DEAD with the reason, once however often it is called
 // for m (the subject names m, and only the first event of it is stored).
-func Bury(ctx context.Context, p Publisher, service string, m Message, cause error) error {
+// Where a stream lost its end and gave m a sequence for the second time, m is
+// kept under the same subject, after the message that had it before.
+func Bury(ctx context.Context, k Keeper, service string, m Message, cause error) error {
 	letter := NewDeadLetter(service, m, cause)
 	e, err := New(schemas.TypeDeadLetterWritten, ServiceSource(service), &letter)
 	if err != nil {
 		return err
 	}
-	_, err = p.Publish(ctx, DeadSubject(service, m.Stream, m.Sequence), e, ExpectLast(0))
-	if err != nil && !errors.Is(err, ErrConflict) {
+	subject := DeadSubject(service, m.Stream, m.Sequence)
+	_, err = k.Publish(ctx, subject, e, ExpectLast(0))
+	if errors.Is(err, ErrConflict) {
+		var other uint64
+		if other, err = letterOfAnother(ctx, k, subject, &letter); err == nil && other > 0 {
+			_, err = k.Publish(ctx, subject, e, ExpectLast(other))
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("dead letter of %s %d: %w", m.Stream, m.Sequence, err)
 	}
 	return nil
+}
+
+// letterOfAnother returns where the last letter of subject stands if it is
+// one of another message than letter's, else 0.
+func letterOfAnother(ctx context.Context, g Getter, subject string, letter *schemas.DeadLetter) (uint64, error) {
+	last, err := g.Last(ctx, StreamDead, subject)
+	if errors.Is(err, ErrNotFound) {
+		return 0, nil // it was there
+	}
+	if err != nil {
+		return 0, err
+	}
+	received, err := Read(last)
+	if err != nil {
+		return 0, err
+	}
+	kept, isLetter := received.Payload.(*schemas.DeadLetter)
+	if !isLetter || kept.ReceivedAt.Equal(letter.ReceivedAt) {
+		return 0, nil
+	}
+	return last.Sequence, nil
 }
 
 // Bounds of what is kept of a dead message beside its body, so that the

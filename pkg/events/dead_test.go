@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/events/eventstest"
@@ -48,6 +49,30 @@ func TestBuryKeepsOnce(t *testing.T) {
 	}
 	if other := readLetter(t, kept[1]); other.Reason != "Failed" || other.Message == "" {
 		t.Errorf("without a reason: %+v", other)
+	}
+}
+
+// TestBuryKeepsWhatHasAnOldSequence: a stream that lost its end gives the same
+// sequences out again.
+func TestBuryKeepsWhatHasAnOldSequence(t *testing.T) {
+	t.Parallel()
+	bus := eventstest.NewBus()
+	lost := messageOf(t, "sw.metric.c.s", newMetrics(t))
+	other := lost
+	other.ReceivedAt = lost.ReceivedAt.Add(time.Minute)
+	for _, m := range []events.Message{lost, lost, other, other} {
+		if err := events.Bury(t.Context(), bus, "scorer", m, errors.New("odd")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept := bus.Messages(events.StreamDead)
+	if len(kept) != 2 {
+		t.Fatalf("%d letters, want one for each message", len(kept))
+	}
+	for i, m := range []events.Message{lost, other} {
+		if letter := readLetter(t, kept[i]); !letter.ReceivedAt.Equal(m.ReceivedAt) || kept[i].Subject != events.DeadSubject("scorer", m.Stream, m.Sequence) {
+			t.Errorf("letter %d is of a message of %v, want %v", i, letter.ReceivedAt, m.ReceivedAt)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/spokewire/spokewire/internal/stack"
+	"github.com/spokewire/spokewire/test/e2e/fold"
 )
 
 // killAPIServer kills the hub's API server and starts it again.
@@ -46,13 +47,41 @@ func apiGone() scenario {
 	}}
 }
 
-// apiSlow lets each of the bridge's calls take two seconds.
+// apiSlow lets each of the bridge's calls take two seconds, its renewals of
+// the Lease too. Writing goes on, slowly.
 func apiSlow() scenario {
 	return scenario{name: "api-slow", bound: 15 * time.Second, strike: func(t *testing.T, r *round) {
-		r.api.slow(2 * time.Second)
+		const delay = 2 * time.Second
+		began := time.Now()
+		r.api.slow(delay)
 		defer r.api.well()
-		wait(t, r.pick(30*time.Second, 6*time.Second))
+		wait(t, delay+time.Second) // what was under way is done
+		r.moves(t)
+		wait(t, r.pick(30*time.Second, 0)-time.Since(began))
+		if r.long {
+			r.moves(t)
+		}
 	}}
+}
+
+// moves waits until something is written to the hub.
+func (r *round) moves(t *testing.T) {
+	t.Helper()
+	before, err := r.state(t.Context())
+	must(t, err)
+	left := eventually(t.Context(), 20*time.Second, func() string {
+		now, err := r.state(t.Context())
+		switch {
+		case err != nil:
+			return err.Error()
+		case fold.Diff(now, before) == "":
+			return "nothing is written to the hub"
+		}
+		return ""
+	})
+	if left != "" {
+		t.Error(left)
+	}
 }
 
 // apiRefuses answers the bridge's writes with errors.

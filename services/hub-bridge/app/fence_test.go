@@ -66,7 +66,18 @@ func TestNothingIsWrittenButWhileTheLeaseIsHeld(t *testing.T) {
 		check("after a renewal that did not come", errNotHeld)
 		renew("me")
 		check("once it is renewed", nil)
+		time.Sleep(renewDeadline)
+		began := time.Now()
+		time.AfterFunc(time.Second, func() { renew("me") })
+		check("that waits for the renewal", nil)
+		if waited := time.Since(began); waited != time.Second {
+			t.Errorf("it waited for %s", waited)
+		}
 		renew("")
+		began = time.Now()
 		check("once it is given up", errNotHeld)
+		if waited := time.Since(began); waited != 0 {
+			t.Errorf("it waited for %s although there is nothing to wait for", waited)
+		}
 	})
 }

@@ -73,7 +73,7 @@ func newLock(o Options, config *rest.Config, log *slog.Logger) (*lease, error) {
 		return nil, nil
 	}
 	config = rest.CopyConfig(config)
-	config.Timeout = renewDeadline / 2
+	config.Timeout = renewDeadline // a renewal may take all of it
 	client, err := coordination.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("lease client: %w", err)

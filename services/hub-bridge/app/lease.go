@@ -25,10 +25,11 @@ type lease struct {
 	err     error     // of the last call, nil if it can be used
 	said    string    // the remedy that the log names
 	renewed time.Time // when the last renewal that succeeded was begun
+	changed chan struct{}
 }
 
 func newLease(namespace string, log *slog.Logger, lock resourcelock.Interface) *lease {
-	return &lease{Interface: lock, namespace: namespace, log: log, err: errLeaseUnread}
+	return &lease{Interface: lock, namespace: namespace, log: log, err: errLeaseUnread, changed: make(chan struct{})}
 }
 
 var errLeaseUnread = errors.New("the Lease is not read yet")
@@ -78,16 +79,42 @@ func (l *lease) keep(r resourcelock.LeaderElectionRecord, began time.Time, err e
 		began = time.Time{}
 	}
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.renewed = began
-	l.mu.Unlock()
+	close(l.changed)
+	l.changed = make(chan struct{})
 }
 
 // held reports whether this replica leads for sure: the last renewal is so
-// fresh that nobody else can have taken the Lease.
-func (l *lease) held() bool {
+// fresh that nobody else can have taken the Lease. If not, the next one may
+// come, which closes changed, unless the Lease was given up.
+func (l *lease) held() (held, over bool, changed <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return !l.renewed.IsZero() && time.Since(l.renewed) < renewDeadline
+	over = l.renewed.IsZero()
+	return !over && time.Since(l.renewed) < renewDeadline, over, l.changed
+}
+
+// await waits until the Lease is held for sure, for as long as the elector
+// tries to renew it. A slow API server takes most of the time that a renewal
+// is good for, and a write has to fall into the rest.
+func (l *lease) await(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, renewDeadline)
+	defer cancel()
+	for {
+		held, over, changed := l.held()
+		switch {
+		case held:
+			return nil
+		case over:
+			return errNotHeld
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return errNotHeld
+		}
+	}
 }
 
 var errNotHeld = errors.New("nothing was written: the Lease was not renewed in time, another replica may lead")
@@ -109,10 +136,14 @@ type fenced struct {
 	lease *lease
 }
 
-// RoundTrip refuses a write that the Lease does not cover.
+// RoundTrip refuses a write that the Lease does not cover. One that waited
+// for a renewal may rest on an older state of the hub, but says on which: the
+// API server refuses it if anybody has written since.
 func (f fenced) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Method != http.MethodGet && !f.lease.held() {
-		return nil, errNotHeld
+	if r.Method != http.MethodGet {
+		if err := f.lease.await(r.Context()); err != nil {
+			return nil, err
+		}
 	}
 	return f.RoundTripper.RoundTrip(r)
 }

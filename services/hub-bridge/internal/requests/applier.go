@@ -50,7 +50,7 @@ type Entry = ledger.Entry[Kept]
 type Options struct {
 	Service string
 	Hub     Hub
-	Bus     events.Publisher // for dead letters
+	Bus     events.Keeper // for dead letters
 	Record  func(context.Context, receipt.Answer)
 	Clock   *events.Clock
 	Log     *slog.Logger
