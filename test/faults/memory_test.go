@@ -145,7 +145,7 @@ func (s *small) run(t *testing.T, bound time.Duration, strike func() (since time
 		}
 		return ""
 	})
-	made, violations := judge(evidence, since, s.traffic.audits(), nil)
+	made, violations := judge(evidence, since, false, s.traffic.audits(), nil)
 	if made == 0 {
 		t.Error("no score and no decision could be made again: the check means nothing")
 	}

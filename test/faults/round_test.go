@@ -181,18 +181,19 @@ func (r *round) gather(ctx context.Context) (fold.Evidence, error) {
 
 func (r *round) judge(evidence fold.Evidence, since time.Time, forged map[string]bool) (made int, found []fold.Violation) {
 	mayMiss := func(a fold.Acked) bool { return a.At.After(r.lost.from) && a.At.Before(r.lost.to) }
-	made, found = judge(evidence, since, r.traffic.audits(), mayMiss)
+	made, found = judge(evidence, since, !r.lost.to.IsZero(), r.traffic.audits(), mayMiss)
 	if r.lost.to.IsZero() {
 		found = append(found, fold.Ordered(evidence)...)
 	}
 	return made, append(found, fold.Forged(evidence, forged)...)
 }
 
-// judge checks what can be seen in the log alone.
-func judge(evidence fold.Evidence, since time.Time, audits []fold.Acked, mayMiss func(fold.Acked) bool) (made int, found []fold.Violation) {
+// judge checks what can be seen in the log alone, which is torn if it lost its
+// end.
+func judge(evidence fold.Evidence, since time.Time, torn bool, audits []fold.Acked, mayMiss func(fold.Acked) bool) (made int, found []fold.Violation) {
 	found = append(found, fold.Lost(evidence, audits, mayMiss)...)
 	for _, rule := range []fold.Rule{load, brief} {
-		n, violations := rule.Replays(evidence, since)
+		n, violations := rule.Replays(evidence, since, torn)
 		made, found = made+n, append(found, violations...)
 		n, violations = rule.Scores(evidence, since)
 		made, found = made+n, append(found, violations...)

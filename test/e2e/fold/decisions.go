@@ -47,9 +47,11 @@ func payloadOf(m events.Message) (schemas.Payload, error) {
 }
 
 // Replays checks invariants 4 and 5: each decision of the rule's Placement
-// that was received after since is made again, from the scores that the log
-// still holds. It returns how many could be made again.
-func (r Rule) Replays(e Evidence, since time.Time) (int, []Violation) {
+// that was made for a time after since is made again, from the scores that the
+// log still holds. It returns how many could be made again. Where the log is
+// torn, having lost its end and given sequences out again, only those are whose
+// scores are for certain the ones that they were made from.
+func (r Rule) Replays(e Evidence, since time.Time, torn bool) (int, []Violation) {
 	list, err := r.decisions(e)
 	if err != nil {
 		return 0, []Violation{violates(5, "%s: %v", r.Placement, err)}
@@ -57,11 +59,12 @@ func (r Rule) Replays(e Evidence, since time.Time) (int, []Violation) {
 	made := 0
 	var found []Violation
 	for _, d := range list {
-		if d.PlacementDecision == nil || !d.ReceivedAt.After(since) || d.Scheduler != "spokewire" {
+		if d.PlacementDecision == nil || !d.Now.After(since) || d.Scheduler != "spokewire" {
 			continue
 		}
-		scores, expired, kept := r.scoresAt(e, d.Basis[events.StreamScores], d.Now)
-		if !kept {
+		position := d.Basis[events.StreamScores]
+		scores, expired, kept := r.scoresAt(e, position, d.Now)
+		if !kept || torn && !e.stoodAt(events.StreamScores, position, d.Now) {
 			continue
 		}
 		made++
@@ -116,6 +119,23 @@ func (r Rule) scoresAt(e Evidence, position uint64, now time.Time) (scores, expi
 		}
 	}
 	return scores, expired, true
+}
+
+// clockSlack allows for a reader's idea of server time.
+const clockSlack = 100 * time.Millisecond
+
+// stoodAt reports whether what the stream holds up to a position stood there
+// at a time, for certain, as long as the clock of the bus did not leap. A
+// stream that lost its end may not reach that far; the sequences that it gives
+// out again are of later events.
+func (e Evidence) stoodAt(stream string, position uint64, at time.Time) bool {
+	last := uint64(0)
+	for _, m := range e[stream] {
+		if last = m.Sequence; last <= position && m.ReceivedAt.After(at.Add(clockSlack)) {
+			return false
+		}
+	}
+	return last >= position
 }
 
 // lastScore is what was scored last, and whether that is the last word and

@@ -63,7 +63,7 @@ func (r Rule) score1(m events.Message, s *schemas.Score, metrics map[string]map[
 				found = append(found, violates(6, "score %d of %s rests on %s", m.Sequence, s.Cluster, input.Subject))
 			}
 			source, kept := metrics[input.Subject][input.Sequence]
-			if !kept {
+			if !kept || !isInput(source, input) {
 				continue
 			}
 			made++
@@ -71,6 +71,17 @@ func (r Rule) score1(m events.Message, s *schemas.Score, metrics map[string]map[
 		}
 	}
 	return made, found
+}
+
+// isInput reports whether an event is the one that an input was read from: a
+// stream that lost its end gives its sequence to another.
+func isInput(m events.Message, input schemas.ScoreInput) bool {
+	e, err := events.Decode(m)
+	if err != nil || input.ObservedAt == nil {
+		return true // judged all the same
+	}
+	age, err := events.Age(e)
+	return err != nil || m.ReceivedAt.Add(-age).Equal(*input.ObservedAt)
 }
 
 func (r Rule) again(m events.Message, s *schemas.Score, item schemas.ScoreItem, source events.Message) []Violation {
