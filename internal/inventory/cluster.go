@@ -26,6 +26,9 @@ type Source struct {
 	Name       string    `json:"name"`
 	Samples    int       `json:"samples"`
 	ObservedAt time.Time `json:"observedAt"`
+	// ReceivedAt is later by as long as the newest snapshot waited before it
+	// reached the bus.
+	ReceivedAt time.Time `json:"receivedAt"`
 }
 
 // LastMetric is when the newest metric of the cluster was current, or zero.
@@ -55,7 +58,9 @@ func Clusters(s *State) []Cluster {
 	}
 	for _, e := range Entries[*schemas.Metrics](s, events.FamilyMetric) {
 		c := get(e.Subject.Cluster)
-		c.Sources = append(c.Sources, Source{Name: e.Subject.Name, Samples: len(e.Value.Samples), ObservedAt: e.ObservedAt})
+		c.Sources = append(c.Sources, Source{
+			Name: e.Subject.Name, Samples: len(e.Value.Samples), ObservedAt: e.ObservedAt, ReceivedAt: e.Message.ReceivedAt,
+		})
 	}
 	clusters := make([]Cluster, 0, len(byName))
 	for _, name := range slices.Sorted(maps.Keys(byName)) {

@@ -96,8 +96,8 @@ func TestClusters(t *testing.T) {
 	f.put(events.HubSubject(events.KindCluster, "", "gone"), schemas.TypeHubClusterDeleted, "/test", &schemas.Deleted{Name: "gone"})
 	f.metrics("a", "x", schemas.Sample{Name: "one"}).metrics("lab", "y")
 	want := []Cluster{
-		{Name: "a", OnHub: true, Deleting: true, Labels: map[string]string{"region": "eu"}, Sources: []Source{{"x", 1, start.Add(3 * time.Second)}}},
-		{Name: "lab", Sources: []Source{{"y", 0, start.Add(4 * time.Second)}}},
+		{Name: "a", OnHub: true, Deleting: true, Labels: map[string]string{"region": "eu"}, Sources: []Source{{"x", 1, start.Add(3 * time.Second), start.Add(3 * time.Second)}}},
+		{Name: "lab", Sources: []Source{{"y", 0, start.Add(4 * time.Second), start.Add(4 * time.Second)}}},
 	}
 	if diff := cmp.Diff(want, Clusters(f.state)); diff != "" {
 		t.Errorf("-want +got\n%s", diff)

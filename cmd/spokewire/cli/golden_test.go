@@ -1,14 +1,17 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/spokewire/spokewire/internal/checkup"
 	"github.com/spokewire/spokewire/internal/table"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/events/eventstest"
+	"github.com/spokewire/spokewire/pkg/events/jetstream"
 )
 
 func listing[T any](t *testing.T, b bus, r resource[T], name string) string {
@@ -66,7 +69,8 @@ func TestTables(t *testing.T) {
 		},
 		"doctor": func(t *testing.T, b *eventstest.Bus) string {
 			var out strings.Builder
-			if err := writeFindings(&out, examine(t.Context(), b, 10*time.Second)); err != nil {
+			a := &app{timeout: 20 * time.Second}
+			if err := writeFindings(&out, checkup.Check(a.examine(t.Context(), settled{b}, ""))); err != nil {
 				t.Fatal(err)
 			}
 			return out.String()
@@ -79,6 +83,16 @@ func TestTables(t *testing.T) {
 		})
 	}
 }
+
+// settled is a bus in memory, which has the streams as they are declared.
+type settled struct{ *eventstest.Bus }
+
+func (s settled) Inspect(context.Context, events.Stream) (jetstream.Inspection, error) {
+	noon := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	return jetstream.Inspection{ServerTime: noon, Asked: noon, Answered: noon}, nil
+}
+
+func (s settled) MaxPayload() int64 { return eventstest.DefaultMaxPayload }
 
 func TestExplanations(t *testing.T) {
 	t.Parallel()

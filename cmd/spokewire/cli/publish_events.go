@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spokewire/spokewire/pkg/events"
+	"github.com/spokewire/spokewire/pkg/events/jetstream"
 	"github.com/spokewire/spokewire/pkg/schemas"
 )
 
@@ -71,7 +72,7 @@ func sniffEvents(in io.Reader) (bool, *bufio.Reader, error) {
 // publishEvents publishes each line as it comes, so that a program may keep
 // writing into the pipe. It ends at the first line that is refused.
 func (p *publishing) publishEvents(c *cobra.Command, text io.Reader) error {
-	return p.app.withBus(c.Context(), func(ctx context.Context, b bus) error {
+	return p.app.withBus(c.Context(), func(ctx context.Context, b *jetstream.Bus) error {
 		lines := bufio.NewScanner(text)
 		lines.Buffer(make([]byte, 0, 64<<10), maxInput)
 		count := 0

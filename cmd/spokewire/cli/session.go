@@ -14,6 +14,7 @@ import (
 	"github.com/spokewire/spokewire/internal/inventory"
 	"github.com/spokewire/spokewire/internal/process"
 	"github.com/spokewire/spokewire/pkg/events"
+	"github.com/spokewire/spokewire/pkg/events/jetstream"
 )
 
 // connectTimeout bounds the connecting of a command without a timeout of its
@@ -33,7 +34,7 @@ func (a *app) onBus(run func(ctx context.Context, c *cobra.Command, b bus, args 
 	return func(c *cobra.Command, args []string) error {
 		ctx, cancel := context.WithTimeout(c.Context(), a.timeout)
 		defer cancel()
-		return a.withBus(ctx, func(ctx context.Context, b bus) error {
+		return a.withBus(ctx, func(ctx context.Context, b *jetstream.Bus) error {
 			err := run(ctx, c, b, args)
 			if errors.Is(err, context.DeadlineExceeded) {
 				return fmt.Errorf("not done within --timeout %s: %w", a.timeout, err)
@@ -45,7 +46,7 @@ func (a *app) onBus(run func(ctx context.Context, c *cobra.Command, b bus, args 
 
 // withBus connects, runs run and closes the connection. Ctrl-C ends run's
 // context.
-func (a *app) withBus(ctx context.Context, run func(context.Context, bus) error) (err error) {
+func (a *app) withBus(ctx context.Context, run func(context.Context, *jetstream.Bus) error) (err error) {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	if err := a.bus.Validate(); err != nil {

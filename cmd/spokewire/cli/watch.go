@@ -13,6 +13,7 @@ import (
 	"github.com/spokewire/spokewire/internal/manifest"
 	"github.com/spokewire/spokewire/internal/table"
 	"github.com/spokewire/spokewire/pkg/events"
+	"github.com/spokewire/spokewire/pkg/events/jetstream"
 	"github.com/spokewire/spokewire/pkg/schemas"
 )
 
@@ -104,7 +105,7 @@ func (w *watching) run(c *cobra.Command) error {
 		ctx, cancel = context.WithTimeout(ctx, w.app.timeout)
 		defer cancel()
 	}
-	err = w.app.withBus(ctx, func(ctx context.Context, b bus) error {
+	err = w.app.withBus(ctx, func(ctx context.Context, b *jetstream.Bus) error {
 		err := b.Watch(ctx, watch, func(u events.Update) error { return w.take(c.OutOrStdout(), u) })
 		return w.ended(ctx, err)
 	})

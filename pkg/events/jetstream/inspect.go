@@ -1,6 +1,7 @@
 package jetstream
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,6 +37,7 @@ type Inspection struct {
 
 // Reader is one consumer of a stream.
 type Reader struct {
+	Consumer string
 	// Name is that of the program, or of the consumer where it has none.
 	Name string
 	// Pending counts the events that it has yet to be sent.
@@ -82,11 +84,9 @@ func (b *Bus) readers(ctx context.Context, name string) ([]Reader, error) {
 	list := stream.ListConsumers(ctx)
 	var readers []Reader
 	for info := range list.Info() {
-		r := Reader{Name: info.Config.Description, Pending: info.NumPending}
-		if r.Name == "" {
-			r.Name = info.Name
-		}
-		readers = append(readers, r)
+		readers = append(readers, Reader{
+			Consumer: info.Name, Name: cmp.Or(info.Config.Description, info.Name), Pending: info.NumPending,
+		})
 	}
 	return readers, list.Err()
 }

@@ -36,7 +36,7 @@ func TestInspect(t *testing.T) {
 		if want := "MaxAge is 1h0m0s, want 24h0m0s"; strings.Join(got.Differences, "; ") != want {
 			t.Errorf("differences are %q, want %q", got.Differences, want)
 		}
-		if len(got.Readers) != 1 || got.Readers[0] != (jetstream.Reader{Name: "reader"}) {
+		if len(got.Readers) != 1 || got.Readers[0].Name != "reader" || got.Readers[0].Pending != 0 {
 			t.Errorf("readers are %+v, want the watch alone", got.Readers)
 		}
 		if got.MaxBytes != shorter.MaxBytes || got.Bytes != 0 {

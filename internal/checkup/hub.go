@@ -1,0 +1,79 @@
+package checkup
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Hub is what was found on the hub.
+type Hub struct {
+	// Server is its address.
+	Server string
+	// Fault says why it could not be looked at; the rest is then empty.
+	Fault string
+	// Missing are resources that the hub does not serve, or not in the
+	// version that is needed.
+	Missing []MissingResource
+	// Users are those to whom the bridge's role is bound. None: it is bound
+	// to nobody.
+	Users []string
+	// Denied are what these users may not do, though the bridge does it, for
+	// instance "update placements/status".
+	Denied []string
+	// Untold says why the rights could not be asked for.
+	Untold string
+}
+
+// MissingResource is a resource of OCM that is not served as it must be.
+type MissingResource struct {
+	Name    string // for instance placements
+	Version string // that is needed
+	// Served are the other versions in which it is there.
+	Served []string
+}
+
+// check takes whether the bridge has observed anything.
+func (h *Hub) check(observed bool) []Finding {
+	if h.Fault != "" {
+		return []Finding{{Check: "hub", Detail: fmt.Sprintf("%s cannot be looked at (%s): is KUBECONFIG that of the hub, and does the API server run?", h.Server, h.Fault)}}
+	}
+	return []Finding{
+		{Check: "hub", OK: true, Detail: h.Server},
+		h.checkResources(),
+		h.checkRights(observed),
+	}
+}
+
+func (h *Hub) checkResources() Finding {
+	f := Finding{Check: "hub resources", OK: len(h.Missing) == 0, Detail: "OCM's are served"}
+	if f.OK {
+		return f
+	}
+	var missing []string
+	for _, m := range h.Missing {
+		text := fmt.Sprintf("%s is not served in %s", m.Name, m.Version)
+		if len(m.Served) > 0 {
+			text += " but in " + strings.Join(m.Served, " and ")
+		}
+		missing = append(missing, text)
+	}
+	f.Detail = some(missing) + ": install OCM's resource definitions on the hub, of a release that has these versions (clusteradm init does)"
+	return f
+}
+
+func (h *Hub) checkRights(observed bool) Finding {
+	f := Finding{Check: "hub rights"}
+	switch {
+	case h.Untold != "":
+		f.OK, f.Detail = true, "not checked: this user may not ask for them ("+h.Untold+")"
+	case len(h.Users) == 0 && observed:
+		f.OK, f.Detail = true, "nobody has the role spokewire-hub-bridge: hub-bridge works with other rights, maybe more than it needs"
+	case len(h.Users) == 0:
+		f.Detail = "nobody has the role spokewire-hub-bridge: kubectl apply -f deploy/k8s/hub-bridge, with the bridge's user as the subject of bindings.yaml"
+	case len(h.Denied) > 0:
+		f.Detail = fmt.Sprintf("%s may not %s: kubectl apply -f deploy/k8s/hub-bridge grants what the bridge does", strings.Join(h.Users, ", "), some(h.Denied))
+	default:
+		f.OK, f.Detail = true, strings.Join(h.Users, ", ")+" may do what the bridge does"
+	}
+	return f
+}

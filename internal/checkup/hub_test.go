@@ -1,0 +1,38 @@
+package checkup
+
+import "testing"
+
+func TestCheckHubItself(t *testing.T) {
+	t.Parallel()
+	users := []string{"u"}
+	tests := map[string]struct {
+		hub      Hub
+		observed bool
+		check    int // which finding
+		judged
+	}{
+		"away":                  {Hub{Server: "https://h", Fault: "refused"}, false, 0, judged{false, "https://h cannot be looked at (refused): is KUBECONFIG"}},
+		"there":                 {Hub{Server: "https://h"}, false, 0, judged{true, "https://h"}},
+		"all served":            {Hub{}, false, 1, judged{true, "OCM's are served"}},
+		"a resource is missing": {Hub{Missing: []MissingResource{{Name: "placements", Version: "v1beta1"}}}, true, 1, judged{false, "placements is not served in v1beta1: install OCM's"}},
+		"another version": {
+			Hub{Missing: []MissingResource{{Name: "placements", Version: "v1beta1", Served: []string{"v1", "v2"}}}}, true, 1,
+			judged{false, "placements is not served in v1beta1 but in v1 and v2: install"},
+		},
+		"all rights":                   {Hub{Users: users}, false, 2, judged{true, "u may do what the bridge does"}},
+		"a right is missing":           {Hub{Users: users, Denied: []string{"update placements/status"}}, true, 2, judged{false, "u may not update placements/status: kubectl apply"}},
+		"no rights":                    {Hub{}, false, 2, judged{false, "nobody has the role spokewire-hub-bridge: kubectl apply"}},
+		"other rights":                 {Hub{}, true, 2, judged{true, "works with other rights"}},
+		"rights that nobody may speak": {Hub{Untold: "forbidden"}, false, 2, judged{true, "not checked: this user may not ask for them (forbidden)"}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			findings := tt.hub.check(tt.observed)
+			if len(findings) <= tt.check {
+				t.Fatalf("got %+v", findings)
+			}
+			tt.judged.check(t, findings[tt.check])
+		})
+	}
+}
