@@ -45,13 +45,29 @@ func (m *Metrics) Validate() error {
 	if len(m.Samples) > MaxSamples {
 		return fieldErrorf("samples", "has %d items, at most %d are taken", len(m.Samples), MaxSamples)
 	}
-	seen := make(map[string]struct{}, len(m.Samples))
 	for i := range m.Samples {
-		s := &m.Samples[i]
-		if err := s.validate(i); err != nil {
+		if err := m.Samples[i].validate(i); err != nil {
 			return err
 		}
-		key := s.Series()
+	}
+	return m.checkRepeats()
+}
+
+// checkRepeats only writes out the series of names that occur more than once.
+func (m *Metrics) checkRepeats() error {
+	names := make(map[string]int, len(m.Samples))
+	for i := range m.Samples {
+		names[m.Samples[i].Name]++
+	}
+	if len(names) == len(m.Samples) {
+		return nil
+	}
+	seen := make(map[string]struct{}, len(m.Samples)-len(names)+1)
+	for i := range m.Samples {
+		if names[m.Samples[i].Name] == 1 {
+			continue
+		}
+		key := m.Samples[i].Series()
 		if _, twice := seen[key]; twice {
 			return fieldErrorf(sampleField(i, ""), "repeats series %s", key)
 		}
