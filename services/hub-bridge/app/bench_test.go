@@ -99,29 +99,25 @@ func (e *env) follow(b *testing.B) <-chan *clusterv1beta1.PlacementDecision {
 	return out
 }
 
-// BenchmarkBareWrites is what BenchmarkMove can be at best: the same status
-// writes by bare clients, without a decision, a plan or a receipt.
-func BenchmarkBareWrites(b *testing.B) {
+// BenchmarkStatusWrites is what BenchmarkMove can be at best: the same status
+// writes by bare clients, without a decision, a plan or a receipt, with and
+// without managed fields.
+func BenchmarkStatusWrites(b *testing.B) {
 	const placements, clients = 100, 16
 	e := start(b, func(o *app.Options) { o.QPS, o.Burst = 5000, 10000 })
-	pages := make([]*clusterv1beta1.PlacementDecision, placements)
-	for i := range pages {
+	all := make([]*clusterv1beta1.PlacementDecision, placements)
+	for i := range all {
 		p := e.placement(fmt.Sprintf("p%03d", i), false)
 		e.ocmPage(p, "a")
-		pages[i] = &e.pages(p.Name)[0]
+		all[i] = &e.pages(p.Name)[0]
 	}
-	round := 0
-	for b.Loop() {
-		round++
+	pages := e.hub.ClusterV1beta1().PlacementDecisions(e.ns)
+	each := func(change func(page *clusterv1beta1.PlacementDecision) (*clusterv1beta1.PlacementDecision, error)) {
 		var group errgroup.Group
 		group.SetLimit(clients)
-		for i, page := range pages {
+		for i, page := range all {
 			group.Go(func() (err error) {
-				page.Status.Decisions = nil
-				for c := range 10 {
-					page.Status.Decisions = append(page.Status.Decisions, clusterv1beta1.ClusterDecision{ClusterName: fmt.Sprintf("c%d-%d", round, c)})
-				}
-				pages[i], err = e.hub.ClusterV1beta1().PlacementDecisions(e.ns).UpdateStatus(b.Context(), page, metav1.UpdateOptions{})
+				all[i], err = change(page)
 				return err
 			})
 		}
@@ -129,5 +125,24 @@ func BenchmarkBareWrites(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	b.ReportMetric(placements*float64(b.N)/b.Elapsed().Seconds(), "writes/s")
+	round := 0
+	writes := func(b *testing.B) {
+		for b.Loop() {
+			round++
+			each(func(page *clusterv1beta1.PlacementDecision) (*clusterv1beta1.PlacementDecision, error) {
+				page.Status.Decisions = nil
+				for c := range 10 {
+					page.Status.Decisions = append(page.Status.Decisions, clusterv1beta1.ClusterDecision{ClusterName: fmt.Sprintf("c%d-%d", round, c)})
+				}
+				return pages.UpdateStatus(b.Context(), page, metav1.UpdateOptions{})
+			})
+		}
+		b.ReportMetric(placements*float64(b.N)/b.Elapsed().Seconds(), "writes/s")
+	}
+	b.Run("managed fields", writes)
+	each(func(page *clusterv1beta1.PlacementDecision) (*clusterv1beta1.PlacementDecision, error) {
+		page.ManagedFields = []metav1.ManagedFieldsEntry{{}}
+		return pages.Update(b.Context(), page, metav1.UpdateOptions{})
+	})
+	b.Run("none", writes)
 }

@@ -56,6 +56,9 @@ func TestDecisionIsApplied(t *testing.T) {
 	if writes := e.calls.take(); len(writes) != 1 {
 		t.Errorf("a move took the writes %v, want one", writes)
 	}
+	if tracked := e.pages("train")[0].ManagedFields; len(tracked) > 0 {
+		t.Errorf("the page has managed fields, which double the cost of a write: %v", tracked)
+	}
 	if now := e.get("train"); !now.Status.Conditions[0].LastTransitionTime.Equal(&p.Status.Conditions[0].LastTransitionTime) {
 		t.Error("the condition's lastTransitionTime changed though its status did not")
 	}

@@ -54,17 +54,36 @@ func remove[T metav1.Object](ctx context.Context, h *Hub, o *overlay[T], kind st
 	return nil
 }
 
-// CreatePage creates a PlacementDecision; its status is not taken.
-func (h *Hub) CreatePage(ctx context.Context, page *clusterv1beta1.PlacementDecision) (*clusterv1beta1.PlacementDecision, error) {
-	return write(ctx, h, h.pages, events.KindPlacementDecision, verbCreate, page, func(ctx context.Context) (*clusterv1beta1.PlacementDecision, error) {
-		return h.write.ClusterV1beta1().PlacementDecisions(page.Namespace).Create(ctx, page, metav1.CreateOptions{})
-	})
+// untracked returns a copy of object that, written by an update, ends the
+// tracking of who manages which field: from then on a write costs the API
+// server half. Creating it so does not, only an update. Server-side apply by
+// somebody else begins it anew.
+func untracked[T interface {
+	metav1.Object
+	DeepCopy() T
+}](object T) T {
+	out := object.DeepCopy()
+	out.SetManagedFields([]metav1.ManagedFieldsEntry{{}})
+	return out
 }
 
-// UpdatePage writes the metadata of a PlacementDecision.
+// CreatePage creates a PlacementDecision without managed fields; its status
+// is not taken.
+func (h *Hub) CreatePage(ctx context.Context, page *clusterv1beta1.PlacementDecision) (*clusterv1beta1.PlacementDecision, error) {
+	created, err := write(ctx, h, h.pages, events.KindPlacementDecision, verbCreate, page, func(ctx context.Context) (*clusterv1beta1.PlacementDecision, error) {
+		return h.write.ClusterV1beta1().PlacementDecisions(page.Namespace).Create(ctx, page, metav1.CreateOptions{})
+	})
+	if err != nil {
+		return page, err
+	}
+	return h.UpdatePage(ctx, created)
+}
+
+// UpdatePage writes the metadata of a PlacementDecision. It keeps no managed
+// fields.
 func (h *Hub) UpdatePage(ctx context.Context, page *clusterv1beta1.PlacementDecision) (*clusterv1beta1.PlacementDecision, error) {
 	return write(ctx, h, h.pages, events.KindPlacementDecision, verbUpdate, page, func(ctx context.Context) (*clusterv1beta1.PlacementDecision, error) {
-		return h.write.ClusterV1beta1().PlacementDecisions(page.Namespace).Update(ctx, page, metav1.UpdateOptions{})
+		return h.write.ClusterV1beta1().PlacementDecisions(page.Namespace).Update(ctx, untracked(page), metav1.UpdateOptions{})
 	})
 }
 
@@ -118,10 +137,17 @@ func (h *Hub) DeletePlacement(ctx context.Context, p *clusterv1beta1.Placement) 
 	return remove(ctx, h, h.placements, events.KindPlacement, p, h.write.ClusterV1beta1().Placements(p.Namespace).Delete)
 }
 
-// CreateScore creates an AddOnPlacementScore; its status is not taken.
+// CreateScore creates an AddOnPlacementScore without managed fields; its
+// status is not taken.
 func (h *Hub) CreateScore(ctx context.Context, s *clusterv1alpha1.AddOnPlacementScore) (*clusterv1alpha1.AddOnPlacementScore, error) {
-	return write(ctx, h, h.scores, events.KindAddOnScore, verbCreate, s, func(ctx context.Context) (*clusterv1alpha1.AddOnPlacementScore, error) {
+	created, err := write(ctx, h, h.scores, events.KindAddOnScore, verbCreate, s, func(ctx context.Context) (*clusterv1alpha1.AddOnPlacementScore, error) {
 		return h.write.ClusterV1alpha1().AddOnPlacementScores(s.Namespace).Create(ctx, s, metav1.CreateOptions{})
+	})
+	if err != nil {
+		return s, err
+	}
+	return write(ctx, h, h.scores, events.KindAddOnScore, verbUpdate, created, func(ctx context.Context) (*clusterv1alpha1.AddOnPlacementScore, error) {
+		return h.write.ClusterV1alpha1().AddOnPlacementScores(s.Namespace).Update(ctx, untracked(created), metav1.UpdateOptions{})
 	})
 }
 
