@@ -15,7 +15,7 @@ import (
 // loseFollower kills a server of three that leads none of the streams which
 // matter, for a while.
 func loseFollower() scenario {
-	return scenario{name: "lose-follower", longOnly: true, bound: 10 * time.Second, strike: func(t *testing.T, r *round) {
+	return scenario{name: "lose-follower", bound: 10 * time.Second, strike: func(t *testing.T, r *round) {
 		leader := r.streamLeader(t, events.StreamMetrics)
 		others := slices.DeleteFunc(r.servers(), func(name string) bool { return name == leader })
 		r.lose(t, others[r.random.IntN(len(others))])
@@ -24,7 +24,7 @@ func loseFollower() scenario {
 
 // loseLeader kills the one that leads a stream.
 func loseLeader() scenario {
-	return scenario{name: "lose-leader", longOnly: true, bound: 15 * time.Second, strike: func(t *testing.T, r *round) {
+	return scenario{name: "lose-leader", bound: 15 * time.Second, strike: func(t *testing.T, r *round) {
 		streams := []string{events.StreamMetrics, events.StreamScores, events.StreamDecisions}
 		r.lose(t, r.streamLeader(t, streams[r.random.IntN(len(streams))]))
 	}}

@@ -1,9 +1,14 @@
 package faults
 
 import (
+	"context"
+	"math/rand/v2"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/cloudevents/sdk-go/v2/event"
 
 	"github.com/spokewire/spokewire/pkg/events"
 )
@@ -12,13 +17,22 @@ import (
 // twice, each of them published three times.
 func TestRepeatedDeliveriesChangeNothing(t *testing.T) {
 	t.Parallel()
-	s := startSmall(t, played.seed, taps{scorer: tap{deliver: again}, writer: tap{deliver: again}})
-	s.traffic.again = true
-	for _, v := range s.run(t, 3*time.Second, func() time.Time {
-		wait(t, 2*time.Second)
-		return s.started
-	}) {
-		t.Error(v)
+	each := func(tp tap) taps { return taps{publisher: tap{publish: tp.publish}, scorer: tp, writer: tp} }
+	for name, ts := range map[string]taps{
+		"in a row": each(tap{deliver: again}),
+		"shuffled": each(tap{publish: delayed, delivers: shuffled}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := startSmall(t, played.seed, ts)
+			s.traffic.again = true
+			for _, v := range s.run(t, 3*time.Second, func() time.Time {
+				wait(t, 2*time.Second)
+				return s.started
+			}) {
+				t.Error(v)
+			}
+		})
 	}
 }
 
@@ -28,6 +42,54 @@ func again(u events.Update, fn func(events.Update) error) error {
 		return err
 	}
 	return fn(u)
+}
+
+// delayed keeps each event back for another while, so that those of different
+// subjects get into the log in any order. Nobody has two of one subject on
+// their way at a time.
+func delayed(ctx context.Context, bus events.Publisher, subject string, e event.Event, opts []events.PublishOption) (events.Ack, error) {
+	select {
+	case <-time.After(rand.N(20 * time.Millisecond)):
+	case <-ctx.Done():
+		return events.Ack{}, ctx.Err()
+	}
+	return bus.Publish(ctx, subject, e, opts...)
+}
+
+// shuffled delivers each stored event a second time, with events of other
+// subjects in between: as late as before the next one of its subject. And it
+// lets a watch fall behind the others, for each stream is in order by itself
+// only.
+func shuffled() deliver {
+	var waiting []events.Update // at most one of a subject
+	repeat := func(i int, fn func(events.Update) error) error {
+		u := waiting[i]
+		waiting = slices.Delete(waiting, i, i+1)
+		return fn(u)
+	}
+	return func(u events.Update, fn func(events.Update) error) error {
+		if rand.IntN(20) == 0 {
+			time.Sleep(rand.N(50 * time.Millisecond))
+		}
+		older := slices.IndexFunc(waiting, func(w events.Update) bool { return w.Message.Subject == u.Message.Subject })
+		if older >= 0 {
+			if err := repeat(older, fn); err != nil {
+				return err
+			}
+		}
+		if err := fn(u); err != nil {
+			return err
+		}
+		if u.Kind == events.Stored {
+			waiting = append(waiting, u)
+		}
+		for len(waiting) > 0 && (u.Kind != events.Stored || rand.IntN(2) == 0) {
+			if err := repeat(rand.IntN(len(waiting)), fn); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 }
 
 // TestJumpsOfServerTimeChangeNothing lets the clock of the bus jump an hour

@@ -52,16 +52,10 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// chosen are the scenarios that SCENARIO lets through, or, without it, those
-// of a run of this length.
+// chosen are the scenarios that SCENARIO lets through.
 func chosen(all []scenario) []scenario {
 	only := os.Getenv("SCENARIO")
-	return slices.DeleteFunc(all, func(s scenario) bool {
-		if only != "" {
-			return s.name != only
-		}
-		return s.longOnly && !played.long()
-	})
+	return slices.DeleteFunc(all, func(s scenario) bool { return only != "" && s.name != only })
 }
 
 // roundsInOneWorld is how many scenarios are played before all is started

@@ -49,7 +49,7 @@ func deleteLease() scenario {
 // pauseLeader stops the leading bridge in the middle of whatever it does,
 // lets the other take over, and lets the first go on.
 func pauseLeader() scenario {
-	return scenario{name: "pause-leader", longOnly: true, bound: leaseDuration + 6*time.Second, strike: func(t *testing.T, r *round) {
+	return scenario{name: "pause-leader", bound: leaseDuration + 6*time.Second, strike: func(t *testing.T, r *round) {
 		left := eventually(t.Context(), 15*time.Second, func() string {
 			if name := holder(r.lease(t)); r.process(name) == "" {
 				return fmt.Sprintf("the lease is held by %q, which is no process of ours", name)

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace/noop"
 
+	"github.com/spokewire/spokewire/internal/access"
 	"github.com/spokewire/spokewire/internal/decider"
 	"github.com/spokewire/spokewire/internal/manifest"
 	"github.com/spokewire/spokewire/internal/process"
@@ -28,8 +29,13 @@ import (
 type tap struct {
 	decider.Bus
 	publish func(ctx context.Context, bus events.Publisher, subject string, e event.Event, opts []events.PublishOption) (events.Ack, error)
-	deliver func(u events.Update, fn func(events.Update) error) error
+	deliver deliver
+	// delivers makes a deliver for each watch.
+	delivers func() deliver
 }
+
+// deliver hands an update on to fn.
+type deliver func(u events.Update, fn func(events.Update) error) error
 
 func (t tap) Publish(ctx context.Context, subject string, e event.Event, opts ...events.PublishOption) (events.Ack, error) {
 	if t.publish == nil {
@@ -39,10 +45,14 @@ func (t tap) Publish(ctx context.Context, subject string, e event.Event, opts ..
 }
 
 func (t tap) Watch(ctx context.Context, w events.Watch, fn func(events.Update) error) error {
-	if t.deliver == nil {
+	hand := t.deliver
+	switch {
+	case t.delivers != nil:
+		hand = t.delivers()
+	case hand == nil:
 		return t.Bus.Watch(ctx, w, fn)
 	}
-	return t.Bus.Watch(ctx, w, func(u events.Update) error { return t.deliver(u, fn) })
+	return t.Bus.Watch(ctx, w, func(u events.Update) error { return hand(u, fn) })
 }
 
 // taps are those of a small world's parties.
@@ -52,6 +62,7 @@ type taps struct{ publisher, scorer, writer tap }
 // hub that has three clusters and the rules' Placements.
 type small struct {
 	bus     *eventstest.Bus
+	scorers []process.Runtime
 	traffic *traffic
 	started time.Time
 }
@@ -69,7 +80,9 @@ func startSmall(t *testing.T, seed uint64, ts taps) *small {
 		writer, score := ts.writer, ts.scorer
 		writer.Bus, score.Bus = s.bus.Peer(), s.bus.Peer()
 		go func() { ended <- placementwriter.RunOn(ctx, writer, placementwriter.DefaultOptions(), quiet()) }()
-		go func() { ended <- scorer.RunOn(ctx, score, scorer.DefaultOptions(), quiet()) }()
+		rt := quiet()
+		s.scorers = append(s.scorers, rt)
+		go func() { ended <- scorer.RunOn(ctx, score, scorer.DefaultOptions(), rt) }()
 	}
 	t.Cleanup(func() {
 		cancel()
@@ -140,7 +153,11 @@ func (s *small) run(t *testing.T, bound time.Duration, strike func() (since time
 	var letters []fold.Violation
 	eventually(t.Context(), bound, func() string {
 		evidence = s.gather(t)
-		if letters = fold.Buried(evidence, s.traffic.bad); len(letters) > 0 {
+		letters = fold.Buried(evidence, s.traffic.bad)
+		for _, rt := range s.scorers {
+			letters = append(letters, fold.Counted(evidence, access.Scorer, s.started, refusals(t, rt.Metrics))...)
+		}
+		if len(letters) > 0 {
 			return letters[0].String()
 		}
 		return ""

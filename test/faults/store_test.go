@@ -48,7 +48,7 @@ func restoreNATS() scenario {
 // truncateNATS tears the end off the newest block of some streams. What
 // people asked for, SW_CONFIG, is spared: nobody but they could say it again.
 func truncateNATS() scenario {
-	return scenario{name: "truncate-nats", longOnly: true, bound: 20 * time.Second, strike: func(t *testing.T, r *round) {
+	return scenario{name: "truncate-nats", bound: 20 * time.Second, strike: func(t *testing.T, r *round) {
 		must(t, r.stack.Crash("nats"))
 		torn := 0
 		for _, block := range newestBlocks(t, r.stack.NATSStore("nats")) {

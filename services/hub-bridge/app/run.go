@@ -78,16 +78,17 @@ func (b *bridge) wire() error {
 	queue := func(name string) *work.Queue { return work.NewQueue(name, rt.Log, queues) }
 	tracer := rt.Tracer.Tracer("github.com/spokewire/spokewire/services/hub-bridge")
 	urgent := new(work.Gate)
+	letters := receipt.NewLetters(b.bus, Name, rt.Metrics)
 	b.receipts = receipt.NewWriter(b.bus, clock, rt.Log, Name, rt.Metrics)
 	b.decisions = decisions.NewApplier(decisions.Options{
-		Service: Name, Hub: b.hub, Bus: b.bus, Record: b.receipts.Record, Clock: clock, Log: rt.Log, Tracer: tracer, Urgent: urgent,
+		Hub: b.hub, Bus: b.bus, Record: b.receipts.Record, Bury: letters.Bury, Clock: clock, Log: rt.Log, Tracer: tracer, Urgent: urgent,
 	}, queue("decisions"))
 	b.scores = scores.NewApplier(scores.Options{
-		Service: Name, Hub: b.hub, Bus: b.bus, Record: b.receipts.Record, Clock: clock, Log: rt.Log, Tracer: tracer,
+		Hub: b.hub, Bus: b.bus, Record: b.receipts.Record, Bury: letters.Bury, Clock: clock, Log: rt.Log, Tracer: tracer,
 		Metrics: rt.Metrics, Urgent: urgent, Budget: o.ScoreBudget, Margin: o.ScoreMargin,
 	}, queue("scores"))
 	b.requests = requests.NewApplier(requests.Options{
-		Service: Name, Hub: b.hub, Bus: b.bus, Record: b.receipts.Record, Clock: clock, Log: rt.Log,
+		Hub: b.hub, Record: b.receipts.Record, Bury: letters.Bury, Clock: clock, Log: rt.Log,
 	}, queue("requests"))
 	ocm := &native.Publisher{Service: Name, Hub: b.hub, Bus: b.bus, Ledger: b.decisions.Ledger, Clock: clock, Log: rt.Log}
 	b.observer = observe.NewObserver(observe.Options{

@@ -108,3 +108,21 @@ func Buried(e Evidence, bad []Bad) []Violation {
 	}
 	return found
 }
+
+// Counted checks, part of invariant 8, that a service which has run since a
+// time has counted as many refused messages as the log has letters of it, or
+// more: some are met more than once.
+func Counted(e Evidence, service string, since time.Time, counted int) []Violation {
+	letters := 0
+	for _, m := range e[events.StreamDead] {
+		if payload, err := payloadOf(m); err == nil {
+			if letter, isLetter := payload.(*schemas.DeadLetter); isLetter && letter.Service == service && !letter.ReceivedAt.Before(since) {
+				letters++
+			}
+		}
+	}
+	if counted < letters {
+		return []Violation{violates(8, "%s has counted %d refused messages, but %d are among the dead letters", service, counted, letters)}
+	}
+	return nil
+}

@@ -1,6 +1,7 @@
 package fold
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -60,6 +61,25 @@ func TestATornLogIsJudgedWhereItIsCertain(t *testing.T) {
 				t.Errorf("%d made again, found %v, want %d", made, found, tc.want)
 			}
 		})
+	}
+}
+
+// TestCountedSeesWhatNobodyCounted: letters of another service, and of before,
+// are not this one's.
+func TestCountedSeesWhatNobodyCounted(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	letterOf := func(service string, sequence uint64, at time.Time) events.Message {
+		letter := events.NewDeadLetter(service, events.Message{
+			Stream: events.StreamMetrics, Subject: "sw.metric.a.s", Sequence: sequence, ReceivedAt: at,
+		}, errors.New("odd"))
+		return message(t, events.DeadSubject(service, events.StreamMetrics, sequence), schemas.TypeDeadLetterWritten, &letter, sequence, now)
+	}
+	e := Evidence{events.StreamDead: {letterOf("a", 1, now.Add(-time.Hour)), letterOf("a", 2, now), letterOf("a", 3, now), letterOf("b", 3, now)}}
+	for counted, want := range map[int]int{1: 1, 2: 0, 3: 0} {
+		if found := Counted(e, "a", now.Add(-time.Minute), counted); len(found) != want {
+			t.Errorf("of %d counted: %v", counted, found)
+		}
 	}
 }
 

@@ -38,12 +38,6 @@ type Hub interface {
 	UpdatePlacementStatus(context.Context, *clusterv1beta1.Placement) (*clusterv1beta1.Placement, error)
 }
 
-// Bus is what decisions need of the bus, besides the ledger.
-type Bus interface {
-	events.Publisher
-	events.Getter
-}
-
 // Ledger holds the last decision of each Placement.
 type Ledger = ledger.Ledger[*Kept]
 
@@ -52,13 +46,13 @@ type Entry = ledger.Entry[*Kept]
 
 // Options are the parts of an Applier. All are needed.
 type Options struct {
-	Service string
-	Hub     Hub
-	Bus     Bus // for dead letters
-	Record  func(context.Context, receipt.Answer)
-	Clock   *events.Clock
-	Log     *slog.Logger
-	Tracer  trace.Tracer
+	Hub    Hub
+	Bus    events.Getter // for dead letters
+	Record func(context.Context, receipt.Answer)
+	Bury   func(context.Context, events.Message, error) error
+	Clock  *events.Clock
+	Log    *slog.Logger
+	Tracer trace.Tracer
 	// Urgent is entered while decisions are applied.
 	Urgent *work.Gate
 }
@@ -179,7 +173,7 @@ func (a *Applier) bury(ctx context.Context, entry *Entry, cause error) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, buryTimeout)
 	defer cancel()
-	if err := events.Bury(ctx, a.Bus, a.Service, entry.Value.message, cause); err != nil {
+	if err := a.Bury(ctx, entry.Value.message, cause); err != nil {
 		return err
 	}
 	a.Log.Warn("refused a decision that cannot be read", "subject", entry.Subject, "sequence", entry.Sequence, "error", cause)

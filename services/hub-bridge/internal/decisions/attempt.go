@@ -79,7 +79,7 @@ func (a *Applier) refuse(ctx context.Context, entry *Entry, read Read, bad *even
 		return err
 	}
 	if m.Sequence == entry.Sequence {
-		if err := events.Bury(reading, a.Bus, a.Service, m, bad); err != nil {
+		if err := a.Bury(reading, m, bad); err != nil {
 			return err
 		}
 	}

@@ -48,12 +48,11 @@ type Entry = ledger.Entry[Kept]
 
 // Options are the parts of an Applier. All are needed.
 type Options struct {
-	Service string
-	Hub     Hub
-	Bus     events.Keeper // for dead letters
-	Record  func(context.Context, receipt.Answer)
-	Clock   *events.Clock
-	Log     *slog.Logger
+	Hub    Hub
+	Record func(context.Context, receipt.Answer)
+	Bury   func(context.Context, events.Message, error) error
+	Clock  *events.Clock
+	Log    *slog.Logger
 }
 
 // Applier keeps the Placements that were born on the bus as they were asked
@@ -158,7 +157,7 @@ func (a *Applier) failed(ctx context.Context, entry *Entry, err error) error {
 func (a *Applier) bury(ctx context.Context, entry *Entry, cause error) error {
 	ctx, cancel := context.WithTimeout(ctx, buryTimeout)
 	defer cancel()
-	return events.Bury(ctx, a.Bus, a.Service, entry.Value.message, cause)
+	return a.Bury(ctx, entry.Value.message, cause)
 }
 
 func (a *Applier) knows(subject string) known {

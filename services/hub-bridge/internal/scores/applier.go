@@ -30,12 +30,6 @@ type Hub interface {
 	DeleteScore(context.Context, *clusterv1alpha1.AddOnPlacementScore) error
 }
 
-// Bus is what scores need of the bus, for dead letters.
-type Bus interface {
-	events.Publisher
-	events.Getter
-}
-
 // Ledger holds the last score of each cluster and scorer.
 type Ledger = ledger.Ledger[*Kept]
 
@@ -44,10 +38,10 @@ type Entry = ledger.Entry[*Kept]
 
 // Options are the parts of an Applier. All are needed.
 type Options struct {
-	Service string
 	Hub     Hub
-	Bus     Bus
+	Bus     events.Getter // for dead letters
 	Record  func(context.Context, receipt.Answer)
+	Bury    func(context.Context, events.Message, error) error
 	Clock   *events.Clock
 	Log     *slog.Logger
 	Tracer  trace.Tracer

@@ -113,5 +113,5 @@ func (a *Applier) bury(ctx context.Context, entry *Entry, cause error) error {
 	if err != nil || m.Sequence != entry.Sequence {
 		return err
 	}
-	return events.Bury(ctx, a.Bus, a.Service, m, cause)
+	return a.Bury(ctx, m, cause)
 }
