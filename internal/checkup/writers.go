@@ -69,17 +69,16 @@ const ocmWrites = 10 * time.Second
 // checkSchedulers finds Placements that two decide: in the log, or on the
 // hub, where OCM's controller does not heed that a Placement is not its.
 func checkSchedulers(s *inventory.State, history []events.Received, now time.Time) Finding {
-	bad, _ := contested(history, func(r events.Received) (string, bool) {
+	bad, decided := contested(history, func(r events.Received) (string, bool) {
 		d, ok := r.Payload.(*schemas.PlacementDecision)
 		if !ok {
 			return "", false
 		}
 		return d.Scheduler, true
 	})
-	direct, total := map[string]bool{}, 0
+	direct := map[string]bool{}
 	for _, e := range inventory.Entries[*schemas.Placement](s, events.FamilyHub) {
 		direct[e.Value.Namespace+"/"+e.Value.Name] = e.Value.Direct
-		total++
 	}
 	for _, e := range inventory.Entries[*schemas.ObservedDecision](s, events.FamilyHub) {
 		name := e.Value.Placement.Namespace + "/" + e.Value.Placement.Name
@@ -87,6 +86,6 @@ func checkSchedulers(s *inventory.State, history []events.Received, now time.Tim
 			bad = append(bad, name)
 		}
 	}
-	return verdictOn("one scheduler a Placement", total, bad,
+	return verdictOn("one scheduler a Placement", max(decided, len(direct)), bad,
 		"decided by Spokewire and by OCM: is the annotation cluster.open-cluster-management.io/experimental-scheduling-disable set and left alone, and is OCM's placement controller new enough to heed it")
 }

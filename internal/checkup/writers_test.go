@@ -127,7 +127,7 @@ func TestCheckSchedulers(t *testing.T) {
 	}{
 		"ours":                      {func(l *log) { l.decide("spokewire", "spokewire"); l.onHub(true, "spokewire") }, time.Hour, judged{true, "1"}},
 		"OCM's":                     {func(l *log) { l.decide("ocm", "ocm"); l.onHub(false, "ocm") }, time.Hour, judged{true, "1"}},
-		"handed over, and back":     {func(l *log) { l.decide("ocm", "spokewire", "ocm") }, time.Hour, judged{true, "0"}},
+		"handed over, and back":     {func(l *log) { l.decide("ocm", "spokewire", "ocm") }, time.Hour, judged{true, "1"}},
 		"in turns":                  {func(l *log) { l.decide("ocm", "spokewire", "ocm", "spokewire"); l.onHub(true, "spokewire") }, time.Hour, judged{false, "1 of 1 (sw.decision.placement.n.p) decided by Spokewire and by OCM"}},
 		"OCM does not heed us":      {func(l *log) { l.onHub(true, "ocm") }, ocmWrites + time.Second, judged{false, "1 of 1 (n/p) decided by Spokewire and by OCM"}},
 		"about to be taken over":    {func(l *log) { l.onHub(true, "ocm") }, ocmWrites, judged{true, "1"}},

@@ -79,18 +79,25 @@ type scripted struct {
 // newScripted starts a server with every stream.
 func newScripted(t *testing.T) *scripted {
 	t.Helper()
-	server := eventstest.RunServer(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	s := &scripted{t: t, url: eventstest.RunServer(t).URL()}
+	s.use(s.url, events.Streams())
+	return s
+}
+
+// use connects to a server, and creates streams there.
+func (s *scripted) use(url string, streams []events.Stream) {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	b, err := jetstream.Connect(ctx, jetstream.Options{URL: server.URL(), Name: "test"})
+	b, err := jetstream.Connect(ctx, jetstream.Options{URL: url, Name: "test"})
 	if err != nil {
-		t.Fatal(err)
+		s.t.Fatal(err)
 	}
-	t.Cleanup(b.Close)
-	if err := b.EnsureStreams(ctx, events.Streams()); err != nil {
-		t.Fatal(err)
+	s.t.Cleanup(b.Close)
+	if err := b.EnsureStreams(ctx, streams); err != nil {
+		s.t.Fatal(err)
 	}
-	return &scripted{t: t, url: server.URL(), bus: b}
+	s.bus = b
 }
 
 // fleet publishes testdata/fleet.jsonl.
