@@ -41,14 +41,18 @@ func TestFaults(t *testing.T) {
 		playRandom(t, time.Now().Add(played.minutes))
 		return
 	}
+	t.Parallel() // most of it is waiting
 	for _, st := range stages() {
-		for left := chosen(st.scenarios); len(left) > 0; { // a failure leaves no world to go on in
-			st.play(t, func(w *world, t *testing.T) {
-				for ; len(left) > 0 && !t.Failed(); left = left[1:] {
-					playOne(t, w, left[0], played.seed)
-				}
-			})
-		}
+		t.Run(st.name, func(t *testing.T) {
+			t.Parallel()
+			for left := chosen(st.scenarios); len(left) > 0; { // a failure leaves no world to go on in
+				st.play(t, "world", func(w *world, t *testing.T) {
+					for ; len(left) > 0 && !t.Failed(); left = left[1:] {
+						playOne(t, w, left[0], played.seed)
+					}
+				})
+			}
+		})
 	}
 }
 
@@ -74,7 +78,7 @@ func playRandom(t *testing.T, deadline time.Time) {
 		if st.scenarios = chosen(st.scenarios); len(st.scenarios) == 0 {
 			continue
 		}
-		st.play(t, func(w *world, t *testing.T) {
+		st.play(t, st.name, func(w *world, t *testing.T) {
 			for n := 0; n < roundsInOneWorld && time.Now().Before(deadline) && !t.Failed(); n++ {
 				playOne(t, w, st.scenarios[random.IntN(len(st.scenarios))], random.Uint64())
 			}
@@ -83,17 +87,17 @@ func playRandom(t *testing.T, deadline time.Time) {
 }
 
 // play runs the stage's world for as long as do takes.
-func (st stage) play(t *testing.T, do func(*world, *testing.T)) {
-	t.Run(st.name, func(t *testing.T) {
+func (st stage) play(t *testing.T, name string, do func(*world, *testing.T)) {
+	t.Run(name, func(t *testing.T) {
 		do(startWorld(t, st.change), t)
 	})
 }
 
 func playOne(t *testing.T, w *world, s scenario, seed uint64) {
 	ok := t.Run(s.name, func(t *testing.T) { play(t, w, s, seed, played.long()) })
-	played.rounds++
+	played.rounds.Add(1)
 	if !ok {
-		played.violations++
+		played.violations.Add(1)
 		t.Logf("SEED=%d SCENARIO=%s repeats this round", seed, s.name)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,7 +31,7 @@ type run struct {
 	seed    uint64
 	minutes time.Duration
 
-	rounds, violations int
+	rounds, violations atomic.Int32
 }
 
 func TestMain(m *testing.M) {
@@ -42,8 +43,8 @@ func TestMain(m *testing.M) {
 		os.Exit(2)
 	}
 	status := m.Run()
-	if played.rounds > 0 {
-		fmt.Printf("faults: rounds=%d violations=%d seed=%d\n", played.rounds, played.violations, played.seed)
+	if rounds := played.rounds.Load(); rounds > 0 {
+		fmt.Printf("faults: rounds=%d violations=%d seed=%d\n", rounds, played.violations.Load(), played.seed)
 	}
 	os.Exit(status)
 }
@@ -57,8 +58,7 @@ func program() *cobra.Command {
 	return root
 }
 
-// played is what this process does and has done; tests run one after the
-// other.
+// played is what this process does and has done.
 var played run
 
 // readRun reads SEED and MINUTES.
@@ -81,4 +81,4 @@ func readRun() error {
 	return nil
 }
 
-func (r run) long() bool { return r.minutes > 0 }
+func (r *run) long() bool { return r.minutes > 0 }

@@ -16,7 +16,7 @@ func cutSpoke() scenario {
 		link := r.links[cluster]
 		cut := time.Now()
 		link.Cut()
-		wait(t, r.pick(3*time.Minute, 8*time.Second))
+		wait(t, r.pick(3*time.Minute, 5*time.Second))
 		back := time.Now()
 		link.Restore()
 		r.backfilled(t, cluster, cut, back)
