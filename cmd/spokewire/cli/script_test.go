@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"errors"
+	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,9 +22,24 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(patient{m}, map[string]func(){
 		"spokewire": func() { os.Exit(process.Main(New())) },
 	})
+}
+
+// patient runs more scripts at once than there are processors, unless
+// -parallel says how many: most of what they do is to wait.
+type patient struct{ *testing.M }
+
+func (p patient) Run() int {
+	flag.Parse()
+	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
+		if err := f.Value.Set("8"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
+	return p.M.Run()
 }
 
 // prompt has a program that was built with the race detector end at once: by
