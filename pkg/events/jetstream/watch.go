@@ -87,7 +87,7 @@ func (r *reader) behind() error {
 // read reads the state and follows it until something fails.
 func (r *reader) read(ctx context.Context) error {
 	session := r.bus.link.current()
-	last, err := r.lastSequence(ctx)
+	state, err := r.position(ctx)
 	if err != nil {
 		return err
 	}
@@ -103,8 +103,8 @@ func (r *reader) read(ctx context.Context) error {
 	}
 	defer p.close()
 	r.seen.Begin()
-	state := snapshot{left: info.NumPending, last: last, at: info.TimeStamp}
-	if state.left == 0 {
+	state.left, state.at = info.NumPending, info.TimeStamp
+	if state.complete() {
 		if err := r.sync(&state); err != nil {
 			return err
 		}
@@ -116,18 +116,11 @@ func (r *reader) read(ctx context.Context) error {
 	}
 }
 
-// snapshot counts down what was stored when the reading began.
-type snapshot struct {
-	left uint64
-	last uint64 // the position of the stream just before
-	at   time.Time
-}
-
 // step hands on one message.
 func (r *reader) step(ctx, session context.Context, p *puller, ordinal uint64, state *snapshot) error {
 	m, err := p.receive(ctx, session)
 	for errors.Is(err, errIdle) {
-		if err := r.idle(state); err != nil {
+		if err := r.idle(ctx, state); err != nil {
 			return err
 		}
 		m, err = p.receive(ctx, session)
@@ -148,17 +141,21 @@ func (r *reader) step(ctx, session context.Context, p *puller, ordinal uint64, s
 	if r.synced {
 		return nil
 	}
-	state.last = max(state.last, d.message.Sequence)
-	if state.left--; state.left == 0 || d.pending == 0 {
+	if state.take(d.message.Sequence, d.pending); state.complete() {
 		return r.sync(state)
 	}
 	return nil
 }
 
-// idle ends a snapshot of which some messages were removed meanwhile.
-func (r *reader) idle(state *snapshot) error {
+// idle ends a snapshot of which some messages were removed meanwhile. Where
+// the server is behind the leader it only seems so.
+func (r *reader) idle(ctx context.Context, state *snapshot) error {
 	if r.synced {
 		return nil
+	}
+	state.left = 0
+	if err := r.aim(ctx, state); err != nil || !state.complete() {
+		return err
 	}
 	return r.sync(state)
 }
@@ -185,39 +182,19 @@ func (r *reader) sync(state *snapshot) error {
 	return r.emit(events.Synced, events.Message{Stream: r.watch.Stream, Sequence: state.last, ReceivedAt: state.at})
 }
 
-// lastSequence asks before the consumer is there, whose state so has all that
-// was stored up to it.
-func (r *reader) lastSequence(ctx context.Context) (uint64, error) {
-	bounded, cancel := context.WithTimeout(ctx, r.bus.options.AckWait)
-	defer cancel()
-	stream, err := r.bus.js.Stream(bounded, r.watch.Stream)
-	if err != nil {
-		return 0, err
-	}
-	return stream.CachedInfo().State.LastSeq, nil
-}
-
 func (r *reader) createConsumer(ctx context.Context) (jetstream.Consumer, error) {
 	config := jetstream.ConsumerConfig{
-		Name:          "watch-" + events.NewID(),
-		Description:   r.bus.options.Name,
-		DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy,
-		AckPolicy:     jetstream.AckNonePolicy,
-		// One filter for all, since last-per-subject needs one.
-		FilterSubjects:    []string{">"},
+		Name:              "watch-" + events.NewID(),
+		Description:       r.bus.options.Name,
+		DeliverPolicy:     jetstream.DeliverLastPerSubjectPolicy,
+		AckPolicy:         jetstream.AckNonePolicy,
+		FilterSubjects:    r.filters(),
 		InactiveThreshold: inactiveThreshold,
 		MemoryStorage:     true,
 		Replicas:          1,
 	}
-	if len(r.watch.Subjects) > 0 {
-		config.FilterSubjects = r.watch.Subjects
-	}
-	if !r.watch.Since.IsZero() {
+	if start := r.start(); !start.IsZero() {
 		config.DeliverPolicy = jetstream.DeliverByStartTimePolicy
-		start := r.watch.Since
-		if again := r.newest.Add(-resumeMargin); again.After(start) {
-			start = again
-		}
 		config.OptStartTime = &start
 	}
 	bounded, cancel := context.WithTimeout(ctx, r.bus.options.AckWait)
