@@ -12,6 +12,7 @@ type Roles interface {
 	events.Getter
 	events.Watcher
 	events.Worker
+	events.Historian
 }
 
 // Fixture is a bus under test, with events.Streams and nothing in them.
@@ -51,6 +52,11 @@ func Conformance(t *testing.T, open func(t *testing.T) Fixture) {
 		"Watch/how far the state goes":         testWatchPosition,
 		"Watch/how it ends":                    testWatchEnds,
 		"Watch/hostile messages":               testWatchHostile,
+		"Past/at each position":                testPast,
+		"Past/what is not kept":                testPastLost,
+		"Past/of many subjects":                testPastOfMany,
+		"Past/how it ends":                     testPastEnds,
+		"Past/the next event":                  testNext,
 		"Work/each event once":                 testWork,
 		"Work/retry and drop":                  testWorkRetry,
 		"Work/order within a subject":          testWorkOrder,

@@ -18,6 +18,8 @@ import (
 type getRequest struct {
 	Sequence    uint64 `json:"seq,omitempty"`
 	LastSubject string `json:"last_by_subj,omitempty"`
+	// NextSubject asks for its first event from Sequence on.
+	NextSubject string `json:"next_by_subj,omitempty"`
 }
 
 type getResponse struct {
@@ -66,7 +68,7 @@ func (b *Bus) get(ctx context.Context, stream string, r getRequest) (events.Mess
 	}
 	switch {
 	case answer.Error != nil && (answer.Error.ErrorCode == errNoMessage || answer.Error.ErrorCode == jetstream.JSErrCodeStreamNotFound):
-		return events.Message{}, fmt.Errorf("%s%s in %s: %w", r.LastSubject, numbered(r.Sequence), stream, events.ErrNotFound)
+		return events.Message{}, fmt.Errorf("%s%s in %s: %w", r.LastSubject+r.NextSubject, numbered(r.Sequence), stream, events.ErrNotFound)
 	case answer.Error != nil:
 		return events.Message{}, fmt.Errorf("get from %s: %w", stream, answer.Error)
 	case answer.Message == nil:
