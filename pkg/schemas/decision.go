@@ -52,6 +52,10 @@ type PlacementDecision struct {
 	Conditions []Condition `json:"conditions,omitempty"`
 	// Basis is the stream positions that the decision rests on.
 	Basis map[string]uint64 `json:"basis,omitempty"`
+	// Ahead are Placements, NAMESPACE/NAME, whose next decision after the
+	// basis counts for Balance all the same: they were decided before this one
+	// and not read back yet.
+	Ahead []string `json:"ahead,omitempty"`
 	// Now is the server time that the decision was made for.
 	Now time.Time `json:"now"`
 	// Timers are the future moments at which the decision must be made anew

@@ -188,6 +188,6 @@ func (r Rule) Linear(e Evidence, since time.Time) []Violation {
 func said(d decided) schemas.PlacementDecision {
 	c := *d.PlacementDecision
 	c.Basis, c.Now, c.Timers, c.Previous, c.Origin = nil, time.Time{}, nil, 0, nil
-	c.Added, c.Removed, c.Cause, c.Message = nil, nil, "", ""
+	c.Ahead, c.Added, c.Removed, c.Cause, c.Message = nil, nil, nil, "", ""
 	return c
 }

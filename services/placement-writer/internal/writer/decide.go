@@ -81,7 +81,7 @@ func (w *Writer) rank(ctx context.Context, d *desk, due, reporting bool) {
 	began := time.Now()
 	now := w.Now()
 	if d.ranking == nil {
-		d.ranking = placement.NewRanking(d.object, w.fleet, d.prior())
+		d.ranking = placement.NewRanking(d.object, w.fleet, d.known().Prior())
 	}
 	d.wake, d.report = napAtLeast(now, d.ranking.Refresh(now)), time.Time{}
 	at, publish := d.ranking.PublishAt()

@@ -38,10 +38,13 @@ type desk struct {
 	wake, report time.Time
 }
 
-// direct reports whether it is ours to decide.
-func (d *desk) direct() bool {
-	return d.object != nil && d.object.Object.Direct && !d.object.Object.Deleting
+// known is what package placement makes of it.
+func (d *desk) known() placement.Known {
+	return placement.Known{Object: d.object, Deleted: d.deleted, Observed: d.observed, Decision: d.decision, Sequence: d.sequence}
 }
+
+// direct reports whether it is ours to decide.
+func (d *desk) direct() bool { return d.known().Direct() }
 
 // ours reports whether the last decision in the log is one that this service
 // makes.
@@ -61,45 +64,9 @@ func (d *desk) idle() bool {
 	return d.object == nil && d.observed == nil && d.decision == nil && d.Idle()
 }
 
-// prior is what the Placement has selected so far, OCM's decision or ours.
-// What the hub shows counts only where all of it is this very object's: not
-// what an earlier one of the name left behind, or anybody else put there.
-func (d *desk) prior() *placement.Prior {
-	uid := d.object.Object.UID
-	switch {
-	case d.decision != nil && d.decision.Placement.UID == uid:
-		return &placement.Prior{Decision: d.decision, Sequence: d.sequence}
-	case d.observed != nil && d.observed.Placement.UID == uid && len(d.observed.Clusters) > 0 && scheduled(d.observed):
-		return placement.PriorOf(d.observed)
-	}
-	return nil
-}
-
-// scheduled reports whether one scheduler wrote all that the hub shows.
-func scheduled(o *schemas.ObservedDecision) bool {
-	return o.Writer == placement.SchedulerOCM || o.Writer == placement.SchedulerSpokewire
-}
-
-// selected returns the names of the clusters that count for Balance.
-func (d *desk) selected() []string {
-	switch {
-	case d.decision != nil && d.object != nil && d.object.Object.Direct:
-		return placement.SelectedNames(d.decision)
-	case d.observed != nil:
-		names := make([]string, len(d.observed.Clusters))
-		for i, c := range d.observed.Clusters {
-			names[i] = c.Name
-		}
-		return names
-	case d.decision != nil && d.deleted == nil && d.decision.Mode != schemas.ModeShadow:
-		return placement.SelectedNames(d.decision)
-	}
-	return nil
-}
-
 // settled brings what others read of the desk up to date.
 func (w *Writer) settled(d *desk) {
-	if names := d.selected(); names != nil {
+	if names := d.known().Selected(); names != nil {
 		w.fleet.SetDecision(d.key, names)
 	} else {
 		w.fleet.DeleteDecision(d.key)
@@ -132,7 +99,7 @@ func (w *Writer) setObject(d *desk, p *placement.Placement) {
 func (w *Writer) setDecision(d *desk, decision *schemas.PlacementDecision, sequence uint64) {
 	d.decision, d.sequence = decision, sequence
 	if d.ranking != nil {
-		d.ranking.SetPrior(d.prior())
+		d.ranking.SetPrior(d.known().Prior())
 	}
 	w.settled(d)
 }

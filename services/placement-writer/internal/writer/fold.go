@@ -54,9 +54,7 @@ func (w *Writer) Fold(u events.Update) {
 	if err == nil {
 		err = w.foldReceived(&received)
 	}
-	if u.Message.Stream != events.StreamDecisions {
-		w.fleet.Observe(u.Message.Stream, u.Message.Sequence)
-	}
+	w.fleet.Observe(u.Message.Stream, u.Message.Sequence)
 	if err != nil {
 		w.Bury(u.Message, err)
 	}
@@ -64,10 +62,11 @@ func (w *Writer) Fold(u events.Update) {
 
 // reread follows each complete reading of a stream.
 func (w *Writer) reread(end events.Message) {
+	w.fleet.Observe(end.Stream, end.Sequence)
 	if end.Stream == events.StreamDecisions {
+		w.ahead.reread()
 		return
 	}
-	w.fleet.Observe(end.Stream, end.Sequence)
 	last := w.fleet.Basis()[end.Stream]
 	w.seen.lower(end.Stream, last)
 	for _, d := range w.desks {

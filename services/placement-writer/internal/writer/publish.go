@@ -30,7 +30,11 @@ func (w *Writer) start(ctx context.Context, x *deciding, trigger *decider.Trigge
 		if trigger != nil {
 			x.decision.Origin = &trigger.Origin
 		}
+		if d.object.Balances() {
+			x.decision.Ahead = w.ahead.but(d.key)
+		}
 		w.fleet.SetDecision(d.key, placement.SelectedNames(x.decision))
+		w.ahead[d.key] = 0
 	}
 	clear(d.triggers)
 	w.line.Away(d)
@@ -60,6 +64,7 @@ func (x *deciding) Payload() schemas.Payload {
 func (w *Writer) Settle(out *decider.Outcome[*deciding]) {
 	d := out.Content.desk
 	w.line.Back(d)
+	delete(w.ahead, d.key)
 	if out.Err != nil {
 		if out.Trigger != nil {
 			d.triggers[""] = *out.Trigger
@@ -92,6 +97,9 @@ func (w *Writer) published(out *decider.Outcome[*deciding]) {
 		return // the follow has brought it, or something newer
 	}
 	d.acked = out.Ack.Sequence
+	if x.decision != nil {
+		w.ahead[d.key] = d.acked
+	}
 	w.setDecision(d, x.decision, out.Ack.Sequence)
 	w.enqueueQuietly(d)
 }
@@ -114,6 +122,7 @@ func (w *Writer) adopt(d *desk, last events.Message) {
 
 // follow takes an event of the decision stream, this replica's or another's.
 func (w *Writer) follow(d *desk, decision *schemas.PlacementDecision, sequence uint64) {
+	w.ahead.read(d.key, sequence)
 	if sequence == d.sequence || sequence < d.acked {
 		w.clearIdle(d)
 		return

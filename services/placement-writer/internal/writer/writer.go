@@ -35,6 +35,7 @@ type Writer struct {
 	fleet *placement.Fleet
 	seen  positions
 	desks map[placement.Key]*desk
+	ahead ahead
 	users map[string]map[*desk]struct{} // of a scorer's scores
 
 	graves  map[placement.Key]*grave // of desks that are gone
@@ -56,6 +57,7 @@ func New(c decider.Config) (*Writer, error) {
 		fleet:  placement.NewFleet(),
 		seen:   newPositions(),
 		desks:  map[placement.Key]*desk{},
+		ahead:  ahead{},
 		users:  map[string]map[*desk]struct{}{},
 		graves: map[placement.Key]*grave{}, sweepAt: minSweep,
 	}
