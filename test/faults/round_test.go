@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -142,8 +143,10 @@ func (r *round) check(t *testing.T, forged map[string]bool) int {
 		if !r.dropped {
 			found = append(found, fold.Gaps(evidence.Since(r.lost.to))...)
 		}
-		if len(found) > 0 {
-			return found[0].String() // it may still be on its way
+		// It may still be on its way, and what is removed meanwhile counts for
+		// a reader that began before.
+		if early := slices.Concat(found, fold.Sizes(evidence)); len(early) > 0 {
+			return early[0].String()
 		}
 		return ""
 	})
