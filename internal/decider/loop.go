@@ -160,7 +160,7 @@ func (l *Loop[T]) fold(u events.Update) {
 	switch u.Kind {
 	case events.Behind:
 		if l.synced {
-			l.Log.Info("connection lost, deciding waits until the streams are read again")
+			l.Log.Info("behind the streams, deciding waits until they are read again")
 		}
 		l.synced = false
 		l.ready.Store(false)

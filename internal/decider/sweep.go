@@ -3,6 +3,7 @@ package decider
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -17,6 +18,9 @@ const (
 	// what its reader had no time to keep, and what stands there by the clock
 	// of another server.
 	sweepOverlap = 2 * time.Second
+	// calm is how long the reading has been in step before a sweep: a decider
+	// that cannot keep up has better things to do.
+	calm = time.Second
 )
 
 // sweeper looks at what was overtaken while nobody read. A watch that begins
@@ -33,8 +37,9 @@ type sweeper struct {
 
 // sweep is how far a stream was followed.
 type sweep struct {
-	newest time.Time // of what was read
-	behind time.Time // newest when the watch fell behind, zero while it is in step
+	newest time.Time                 // of what was read
+	behind time.Time                 // newest when the watch fell behind, zero while it is in step
+	inStep atomic.Pointer[time.Time] // since when, by this machine's clock; nil while behind
 	// gaps holds the time from which on to sweep, at most one, the earliest.
 	gaps chan time.Time
 }
@@ -54,11 +59,22 @@ func (s *sweeper) note(u events.Update) {
 	case w == nil:
 	case u.Kind == events.Stored && u.Message.ReceivedAt.After(w.newest):
 		w.newest = u.Message.ReceivedAt
-	case u.Kind == events.Behind && w.behind.IsZero():
+	case u.Kind == events.Behind:
+		w.fallBehind()
+	case u.Kind == events.Synced:
+		now := time.Now()
+		w.inStep.Store(&now)
+		if !w.behind.IsZero() {
+			w.ask(w.behind)
+			w.behind = time.Time{}
+		}
+	}
+}
+
+func (w *sweep) fallBehind() {
+	w.inStep.Store(nil)
+	if w.behind.IsZero() {
 		w.behind = w.newest
-	case u.Kind == events.Synced && !w.behind.IsZero():
-		w.ask(w.behind, s.clock.Now())
-		w.behind = time.Time{}
 	}
 }
 
@@ -71,43 +87,63 @@ func (s *sweeper) begin() {
 	}
 	from := last.newest
 	for _, w := range s.streams {
-		w.ask(from, s.clock.Now())
+		w.ask(from)
 	}
 }
 
 // ask is called by the loop only, so there is room in the end.
-func (w *sweep) ask(from, now time.Time) {
-	if earliest := now.Add(-maxGap); from.Before(earliest) {
-		from = earliest
-	}
+func (w *sweep) ask(from time.Time) { w.gaps <- w.earliest(from) }
+
+// earliest is from, or what was asked for before and not begun.
+func (w *sweep) earliest(from time.Time) time.Time {
 	select {
-	case earlier := <-w.gaps:
-		if earlier.Before(from) {
-			from = earlier
+	case asked := <-w.gaps:
+		if asked.Before(from) {
+			return asked
 		}
 	default:
 	}
-	w.gaps <- from
+	return from
+}
+
+// wait returns once the reading is calm, or ctx's error.
+func (w *sweep) wait(ctx context.Context) error {
+	for {
+		since := w.inStep.Load()
+		if since != nil && time.Since(*since) >= calm {
+			return nil
+		}
+		if !pause(ctx, calm) {
+			return ctx.Err()
+		}
+	}
 }
 
 // run sweeps until ctx ends, and returns its error then.
 func (s *sweeper) run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for _, watch := range s.watches {
-		group.Go(func() error {
-			for {
-				select {
-				case from := <-s.streams[watch.Stream].gaps:
-					if err := s.sweep(ctx, watch, from); err != nil {
-						return err
-					}
-				case <-ctx.Done():
-					return ctx.Err()
-				}
-			}
-		})
+		group.Go(func() error { return s.follow(ctx, watch) })
 	}
 	return group.Wait()
+}
+
+// follow sweeps one stream.
+func (s *sweeper) follow(ctx context.Context, watch events.Watch) error {
+	w := s.streams[watch.Stream]
+	for {
+		select {
+		case from := <-w.gaps:
+			if err := w.wait(ctx); err != nil {
+				return err
+			}
+			if err := s.sweep(ctx, watch, w.earliest(from)); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // errSwept ends the watch of a sweep.
@@ -115,6 +151,10 @@ var errSwept = errors.New("swept")
 
 // sweep reads all events since from and keeps those that cannot be read.
 func (s *sweeper) sweep(ctx context.Context, w events.Watch, from time.Time) error {
+	if earliest := s.clock.Now().Add(-maxGap); from.Before(earliest) {
+		s.burials.log.Warn("events were overtaken too long ago to look for those that cannot be read", "stream", w.Stream, "from", from, "until", earliest)
+		from = earliest
+	}
 	w.Since = from.Add(-sweepOverlap)
 	err := s.bus.Watch(ctx, w, func(u events.Update) error {
 		switch u.Kind {

@@ -76,11 +76,11 @@ type Getter interface {
 type Watcher interface {
 	// Watch calls fn, from one goroutine, with the last event of every
 	// subject that matches; then once with Synced; then with each event that
-	// is stored from there on, without a gap. After a reconnect the state is
-	// read again in full: fn gets Behind, then Stored for what is new or
-	// differs, Gone for subjects that are no longer there, then Synced.
-	// Watch returns fn's error, or ctx's, or ErrInvalidOption; it retries
-	// everything else.
+	// is stored from there on, without a gap unless w says Newest. After a
+	// reconnect the state is read again in full: fn gets Behind, then Stored
+	// for what is new or differs, Gone for subjects that are no longer there,
+	// then Synced. Watch returns fn's error, or ctx's, or ErrInvalidOption;
+	// it retries everything else.
 	Watch(ctx context.Context, w Watch, fn func(Update) error) error
 }
 
@@ -92,6 +92,11 @@ type Watch struct {
 	// Since, if set, starts with every event stored from that time on
 	// instead of the last event of each subject. Gone is then never sent.
 	Since time.Time
+	// Newest lets a reader of state that falls far behind skip: it gets
+	// Behind, and the state is read again as after a reconnect. So it is
+	// late by one reading of the state at most, however much is published,
+	// but does not see every event. It is without effect together with Since.
+	Newest bool
 }
 
 // UpdateKind says what an Update is.
@@ -109,7 +114,8 @@ const (
 	// included, up to which the state is complete: what it does not have of
 	// before is gone for good.
 	Synced
-	// Behind: the connection was lost, the state may be old until Synced.
+	// Behind: the connection was lost, or a reader of the newest skips; the
+	// state may be old until Synced.
 	// Message.Stream is set.
 	Behind
 )

@@ -3,9 +3,11 @@
 package e2e
 
 import (
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -29,7 +31,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		os.Exit(process.Main(cli.New()))
 	}
-	if err := os.Setenv(asProgram, "1"); err != nil {
+	// The race detector has each process sleep for a second at its end.
+	race := strings.TrimSpace("atexit_sleep_ms=0 " + os.Getenv("GORACE"))
+	if err := errors.Join(os.Setenv(asProgram, "1"), os.Setenv("GORACE", race)); err != nil {
 		panic(err)
 	}
 	os.Exit(m.Run())

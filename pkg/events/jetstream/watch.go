@@ -20,7 +20,13 @@ const (
 	// resumeMargin is how far before the newest event a watch of history
 	// reads again, in case the server's clock was set back.
 	resumeMargin = time.Minute
+	// minBacklog is how many events wait at least before a reader of the
+	// newest skips. It skips only where the state is less than half of them.
+	minBacklog = 1000
 )
+
+// errBacklog: so much waits that the state is read again instead.
+var errBacklog = errors.New("too far behind to catch up")
 
 // Watch implements events.Watcher. Each reading has a consumer of its own,
 // which is thrown away with the connection: one that is resumed by sequence
@@ -46,6 +52,10 @@ func (b *Bus) Watch(ctx context.Context, w events.Watch, fn func(events.Update) 
 			if err := r.behind(); err != nil {
 				return err
 			}
+		}
+		if errors.Is(err, errBacklog) {
+			b.options.Log.Debug("reading skips to the newest events", "stream", w.Stream)
+			continue
 		}
 		b.options.Log.Warn("reading starts over", "stream", w.Stream, "err", b.secrets.wrap(err))
 		if err := b.pause(ctx, failures); err != nil {
@@ -139,10 +149,19 @@ func (r *reader) step(ctx, session context.Context, p *puller, ordinal uint64, s
 		return err
 	}
 	if r.synced {
-		return nil
+		return r.keepUp(d)
 	}
 	if state.take(d.message.Sequence, d.pending); state.complete() {
 		return r.sync(state)
+	}
+	return nil
+}
+
+// keepUp ends a reading of the newest that is far behind.
+func (r *reader) keepUp(d delivery) error {
+	newest := r.watch.Newest && r.watch.Since.IsZero()
+	if newest && d.pending >= max(minBacklog, 2*uint64(r.seen.Len())) { //nolint:gosec // a length is not negative
+		return errBacklog
 	}
 	return nil
 }

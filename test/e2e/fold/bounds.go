@@ -81,6 +81,9 @@ func Buried(e Evidence, bad []Bad) []Violation {
 	letters := map[string]*schemas.DeadLetter{}
 	for _, m := range e[events.StreamDead] {
 		payload, err := payloadOf(m)
+		if _, isDrop := payload.(*schemas.DeadDropped); isDrop {
+			continue
+		}
 		letter, isLetter := payload.(*schemas.DeadLetter)
 		if err != nil || !isLetter {
 			found = append(found, violates(8, "%s %d is no dead letter: %v", m.Subject, m.Sequence, err))

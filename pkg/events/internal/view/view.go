@@ -43,6 +43,9 @@ func (v *View) Take(m events.Message) bool {
 	return !ok || known.sequence != next.sequence || known.at != next.at
 }
 
+// Len is how many subjects there are.
+func (v *View) Len() int { return len(v.subjects) }
+
 // Gone forgets the subjects that were not met since Begin, and returns them
 // sorted. It returns none in a watch of history.
 func (v *View) Gone() []string {

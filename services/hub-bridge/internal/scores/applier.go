@@ -82,7 +82,7 @@ func NewApplier(o Options, queue *work.Queue) *Applier {
 }
 
 // Watch is what the ledger follows.
-func Watch() events.Watch { return events.Watch{Stream: events.StreamScores} }
+func Watch() events.Watch { return events.Watch{Stream: events.StreamScores, Newest: true} }
 
 // Changed asks for a look at one score.
 func (a *Applier) Changed(cluster, scorer string) {

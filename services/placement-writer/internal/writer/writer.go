@@ -75,7 +75,7 @@ func watches() []events.Watch {
 			hub(events.KindCluster), hub(events.KindClusterSet), hub(events.KindBinding),
 			hub(events.KindPlacement), hub(events.KindAddOnScore), hub(events.KindPlacementDecision),
 		}},
-		{Stream: events.StreamScores},
+		{Stream: events.StreamScores, Newest: true},
 		{Stream: events.StreamDecisions, Subjects: []string{"sw.decision." + events.KindPlacement + ".>"}},
 	}
 }

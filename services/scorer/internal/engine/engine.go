@@ -57,10 +57,10 @@ func New(c decider.Config) (*Engine, error) {
 // watches are what the snapshot is made of.
 func watches() []events.Watch {
 	return []events.Watch{
-		{Stream: events.StreamMetrics},
+		{Stream: events.StreamMetrics, Newest: true},
 		{Stream: events.StreamHub, Subjects: []string{"sw.hub." + events.KindCluster + ".>"}},
 		{Stream: events.StreamConfig, Subjects: []string{"sw.config." + events.KindScorer + ".>"}},
-		{Stream: events.StreamScores},
+		{Stream: events.StreamScores, Newest: true},
 	}
 }
 
