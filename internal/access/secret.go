@@ -1,7 +1,6 @@
 package access
 
 import (
-	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -9,6 +8,8 @@ import (
 	"strings"
 
 	"golang.org/x/crypto/bcrypt"
+
+	"github.com/spokewire/spokewire/internal/secretfile"
 )
 
 const bcryptPrefix = "$2a$"
@@ -91,27 +92,9 @@ func (p Passwords) Write(dir, server string) error {
 		if err != nil {
 			return err
 		}
-		if err := writePrivate(filepath.Join(dir, user+".url"), line+"\n"); err != nil {
+		if err := secretfile.Replace(filepath.Join(dir, user+".url"), []byte(line+"\n")); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// writePrivate replaces the file at once. A temporary file is created with
-// mode 0600, whatever the mode of the one that it replaces.
-func writePrivate(path, text string) error {
-	temp, err := os.CreateTemp(filepath.Dir(path), ".secret-*")
-	if err != nil {
-		return err
-	}
-	_, err = temp.WriteString(text)
-	err = errors.Join(err, temp.Close())
-	if err == nil {
-		err = os.Rename(temp.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(temp.Name()))
 	}
 	return nil
 }

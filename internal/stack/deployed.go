@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/spokewire/spokewire/internal/authority"
+	"github.com/spokewire/spokewire/internal/secretfile"
 )
 
 // deployed is the directory that the containers of a stack share the parts
@@ -53,29 +54,11 @@ func (d deployed) secret(part, name string, text []byte) error {
 	if err := d.private(d.secrets(part)); err != nil {
 		return err
 	}
-	return replacePrivate(filepath.Join(d.secrets(part), name), text)
+	return secretfile.Replace(filepath.Join(d.secrets(part), name), text)
 }
 
 func (d deployed) pair(part, name string, p authority.Pair) error {
 	return errors.Join(d.secret(part, name+".crt", p.Cert), d.secret(part, name+".key", p.Key))
-}
-
-// replacePrivate replaces a file at once by one that its owner alone may
-// read, so that whoever reads it meanwhile reads one or the other.
-func replacePrivate(path string, text []byte) error {
-	temp, err := os.CreateTemp(filepath.Dir(path), ".new-*")
-	if err != nil {
-		return err
-	}
-	_, err = temp.Write(text)
-	err = errors.Join(err, temp.Close())
-	if err == nil {
-		err = os.Rename(temp.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(temp.Name()))
-	}
-	return nil
 }
 
 func splitAddress(address string) (host, port string, err error) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spokewire/spokewire/internal/access"
 	"github.com/spokewire/spokewire/internal/process"
+	"github.com/spokewire/spokewire/internal/secretfile"
 )
 
 // PrepareOptions of the files for a stack in containers.
@@ -183,5 +184,5 @@ func (d deployed) passwords(l access.Layout) (access.Passwords, access.Secrets, 
 	if err != nil {
 		return nil, nil, err
 	}
-	return passwords, secrets, replacePrivate(path, text)
+	return passwords, secrets, secretfile.Replace(path, text)
 }

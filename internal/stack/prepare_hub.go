@@ -13,6 +13,7 @@ import (
 
 	"github.com/spokewire/spokewire/internal/access"
 	"github.com/spokewire/spokewire/internal/authority"
+	"github.com/spokewire/spokewire/internal/secretfile"
 )
 
 // Users of the hub.
@@ -135,7 +136,7 @@ func (d deployed) keepAuthority(name string, now time.Time) (*authority.Authorit
 			return nil, err
 		}
 		// The certificate last: where it is, the key is too.
-		return a, errors.Join(replacePrivate(key, a.Pair().Key), replacePrivate(cert, a.Pair().Cert))
+		return a, errors.Join(secretfile.Replace(key, a.Pair().Key), secretfile.Replace(cert, a.Pair().Cert))
 	}
 	if err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spokewire/spokewire/internal/access"
+	"github.com/spokewire/spokewire/internal/secretfile"
 	"github.com/spokewire/spokewire/pkg/events/jetstream"
 )
 
@@ -41,7 +42,7 @@ func (s *Stack) newServers(ctx context.Context) ([]server, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := replacePrivate(server.config, []byte(config)); err != nil {
+		if err := secretfile.Replace(server.config, []byte(config)); err != nil {
 			return nil, err
 		}
 	}

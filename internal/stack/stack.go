@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spokewire/spokewire/internal/access"
+	"github.com/spokewire/spokewire/internal/secretfile"
 )
 
 // Names of the processes that are not services.
@@ -198,5 +199,5 @@ func (s *Stack) writeEnv() error {
 	if s.hub.admin != "" {
 		text += "export KUBECONFIG='" + s.hub.admin + "'\n"
 	}
-	return replacePrivate(EnvFile(string(s.files)), []byte(text))
+	return secretfile.Replace(EnvFile(string(s.files)), []byte(text))
 }

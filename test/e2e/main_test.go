@@ -4,9 +4,12 @@ package e2e
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -132,4 +135,29 @@ func eventually(t *testing.T, within time.Duration, check func() string) {
 		}
 	}
 	t.Fatalf("not within %s: %s", within, last)
+}
+
+// seedOf returns SEED, or a random seed, and says which.
+func seedOf(t *testing.T) uint64 {
+	t.Helper()
+	seed := rand.Uint64()
+	if text := os.Getenv("SEED"); text != "" {
+		n, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			t.Fatal(fmt.Errorf("SEED: %w", err))
+		}
+		seed = n
+	}
+	t.Logf("SEED=%d repeats this run", seed)
+	return seed
+}
+
+// wait lets real time pass: it spaces faults, no check depends on it.
+func wait(t *testing.T, d time.Duration) {
+	t.Helper()
+	select {
+	case <-time.After(d):
+	case <-t.Context().Done():
+		t.Fatal(t.Context().Err())
+	}
 }
