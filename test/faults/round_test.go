@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -207,6 +208,8 @@ func judge(evidence fold.Evidence, since time.Time, torn bool, audits []fold.Ack
 
 // maxMemory is what a process may have in memory at three clusters, a long
 // run included; invariant 7 at 10,000 clusters is measured by the benchmarks.
+// A NATS server may have twice that: it caches what it sends to one that was
+// away.
 const maxMemory = 256 << 20 * raceFactor
 
 func (r *round) memory(t *testing.T) {
@@ -215,8 +218,12 @@ func (r *round) memory(t *testing.T) {
 		if name == stack.ProcessAPIServer || name == stack.ProcessEtcd {
 			continue // not ours
 		}
-		if peak := peakMemory(r.stack.PID(name)); peak > maxMemory {
-			t.Errorf("invariant 7: %s has had %d MiB in memory, at most %d are allowed", name, peak>>20, int64(maxMemory)>>20)
+		allowed := int64(maxMemory)
+		if strings.HasPrefix(name, stack.ProcessNATS) {
+			allowed *= 2
+		}
+		if peak := peakMemory(r.stack.PID(name)); peak > allowed {
+			t.Errorf("invariant 7: %s has had %d MiB in memory, at most %d are allowed", name, peak>>20, allowed>>20)
 		}
 	}
 }
