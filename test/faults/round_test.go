@@ -41,6 +41,8 @@ type round struct {
 	// lost is a span in which what was acknowledged may have been lost with
 	// the tail of a store; none where lost.to is zero.
 	lost struct{ from, to time.Time }
+	// seen is what was read of the spokes' snapshots on the way.
+	seen fold.Evidence
 	// dropped: an outbox had to drop snapshots, and said so.
 	dropped bool
 }
@@ -142,7 +144,7 @@ func (r *round) check(t *testing.T, forged map[string]bool) int {
 		}
 		found = append(fold.Buried(evidence.Since(since), r.traffic.bad), r.counted(t, evidence)...)
 		if !r.dropped {
-			found = append(found, fold.Gaps(evidence.Since(r.lost.to))...)
+			found = append(found, fold.Gaps(evidence.Union(r.seen).Since(r.lost.to))...)
 		}
 		// It may still be on its way, and what is removed meanwhile counts for
 		// a reader that began before.

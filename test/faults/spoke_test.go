@@ -30,8 +30,9 @@ func (r *round) backfilled(t *testing.T, cluster string, cut, back time.Time) {
 	first := true
 	left := eventually(t.Context(), within, func() string {
 		// The backlog is read first, or the snapshot that came before it could
-		// be missed.
+		// be missed. A long one takes longer than SW_METRICS keeps snapshots.
 		evidence, err := fold.Gather(t.Context(), r.bus, back, events.StreamBackfill, events.StreamMetrics)
+		r.seen = r.seen.Union(evidence)
 		switch {
 		case err != nil:
 			return err.Error()
@@ -44,7 +45,7 @@ func (r *round) backfilled(t *testing.T, cluster string, cut, back time.Time) {
 		if missing := fold.Backlog(evidence, cluster, workload, cut.Add(time.Second), back.Add(-time.Second)); missing != "" {
 			return missing
 		}
-		if gaps := fold.Gaps(evidence); len(gaps) > 0 {
+		if gaps := fold.Gaps(r.seen); len(gaps) > 0 {
 			return gaps[0].String()
 		}
 		return ""

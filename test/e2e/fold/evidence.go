@@ -1,6 +1,7 @@
 package fold
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -81,4 +82,22 @@ func full(stream string, messages []events.Message) bool {
 		}
 	}
 	return false
+}
+
+// Union adds what other holds and e does not: what was read before, and has
+// made way for newer events since.
+func (e Evidence) Union(other Evidence) Evidence {
+	all := Evidence{}
+	for _, part := range []Evidence{e, other} {
+		for stream, messages := range part {
+			all[stream] = append(all[stream], messages...)
+		}
+	}
+	for stream, messages := range all {
+		slices.SortStableFunc(messages, func(a, b events.Message) int { return cmp.Compare(a.Sequence, b.Sequence) })
+		all[stream] = slices.CompactFunc(messages, func(a, b events.Message) bool {
+			return a.Sequence == b.Sequence && a.ReceivedAt.Equal(b.ReceivedAt)
+		})
+	}
+	return all
 }

@@ -2,6 +2,7 @@ package fold
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -105,5 +106,27 @@ func TestAScoreIsJudgedByItsOwnInput(t *testing.T) {
 				t.Errorf("%d made again, found %v, want %d", made, found, observed.want)
 			}
 		})
+	}
+}
+
+func TestUnionHasEachOnce(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	at := func(sequence uint64, later time.Duration) events.Message {
+		return events.Message{Sequence: sequence, ReceivedAt: now.Add(later)}
+	}
+	e := Evidence{"A": {at(2, 0), at(3, 0)}, "B": {at(1, 0)}}
+	all := e.Union(Evidence{"A": {at(1, 0), at(2, 0), at(3, time.Hour)}, "C": {at(7, 0)}})
+	for stream, want := range map[string][]uint64{"A": {1, 2, 3, 3}, "B": {1}, "C": {7}} {
+		var got []uint64
+		for _, m := range all[stream] {
+			got = append(got, m.Sequence)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", stream, got, want)
+		}
+	}
+	if len(e["A"]) != 2 || e["A"][0].Sequence != 2 {
+		t.Errorf("the operand was changed: %v", e)
 	}
 }
