@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,6 +21,7 @@ import (
 // it is asked.
 type echo struct {
 	*decider.Loop[*score]
+	mu      sync.Mutex // of said: a timer is no edge between goroutines
 	said    []string
 	jobs    []*score
 	decided []time.Time // when it was called, in server time
@@ -53,7 +55,22 @@ func (e *echo) Fold(u events.Update) {
 	}
 }
 
-func (e *echo) Begin() { e.said = append(e.said, "begin") }
+func (e *echo) Begin() { e.say("begin") }
+
+func (e *echo) say(what string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.said = append(e.said, what)
+}
+
+// heard returns what was said since, sorted.
+func (e *echo) heard() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	said := slices.Sorted(slices.Values(e.said))
+	e.said = nil
+	return said
+}
 
 func (e *echo) Decide(ctx context.Context) time.Time {
 	e.decided = append(e.decided, e.Now())
@@ -70,7 +87,7 @@ func (e *echo) Settle(out *decider.Outcome[*score]) {
 		return // without what was first
 	}
 	names := map[decider.Verdict]string{decider.Stored: "stored", decider.Outrun: "outrun", decider.Failed: "failed", decider.Refused: "refused"}
-	e.said = append(e.said, names[out.Verdict()]+" "+out.Content.cluster)
+	e.say(names[out.Verdict()] + " " + out.Content.cluster)
 }
 
 func newLoop(t *testing.T, b decider.Bus, more ...events.Watch) (*echo, error) {
@@ -102,11 +119,9 @@ func metric(t *testing.T, b events.Publisher, cluster string) {
 func (e *echo) expect(t *testing.T, want ...string) {
 	t.Helper()
 	synctest.Wait()
-	slices.Sort(e.said)
-	if !slices.Equal(e.said, want) {
-		t.Fatalf("said %q, want %q", e.said, want)
+	if said := e.heard(); !slices.Equal(said, want) {
+		t.Fatalf("said %q, want %q", said, want)
 	}
-	e.said = nil
 }
 
 func TestLoop(t *testing.T) {
