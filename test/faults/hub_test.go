@@ -38,9 +38,10 @@ func (r *round) replace(t *testing.T, name string) {
 	}
 }
 
-// apiGone lets the bridge reach no API server.
+// apiGone lets the bridge reach no API server. The longer that lasts, the
+// longer are the informers' pauses between their tries: up to a minute.
 func apiGone() scenario {
-	return scenario{name: "api-gone", bound: 15 * time.Second, strike: func(t *testing.T, r *round) {
+	return scenario{name: "api-gone", bound: 15 * time.Second, longBound: time.Minute, strike: func(t *testing.T, r *round) {
 		r.api.gone()
 		defer r.api.well()
 		wait(t, r.pick(30*time.Second, 5*time.Second))

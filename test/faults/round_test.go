@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"hash/fnv"
@@ -21,6 +22,8 @@ type scenario struct {
 	// bound is how soon, after the fault has ended and the last metric was
 	// published, the hub must be what the log says.
 	bound time.Duration
+	// longBound is that of the long form, zero for the same.
+	longBound time.Duration
 	// again has every event published twice.
 	again bool
 	// strike breaks something and mends it again.
@@ -65,6 +68,9 @@ func play(t *testing.T, w *world, s scenario, seed uint64, long bool) {
 	h := fnv.New64a()
 	fmt.Fprint(h, s.name)
 	r := &round{world: w, scenario: s, random: rand.New(rand.NewPCG(seed, h.Sum64())), long: long, started: time.Now()}
+	if long {
+		r.bound = cmp.Or(s.longBound, s.bound)
+	}
 	prefix := fmt.Sprintf("r%x-", r.started.UnixMicro())
 	r.before = w.counts(t)
 	r.traffic = &traffic{bus: w.bus, seed: seed, prefix: prefix, again: s.again, pauses: true}
