@@ -195,7 +195,8 @@ func (r *round) judge(evidence fold.Evidence, since time.Time, forged map[string
 	mayMiss := func(a fold.Acked) bool { return a.At.After(r.lost.from) && a.At.Before(r.lost.to) }
 	made, found = judge(evidence, since, !r.lost.to.IsZero(), r.traffic.audits(), mayMiss)
 	if r.lost.to.IsZero() {
-		found = append(found, fold.Ordered(evidence)...)
+		// In an earlier round the log may have lost its end.
+		found = append(found, fold.Ordered(evidence.Since(r.started))...)
 	}
 	return made, append(found, fold.Forged(evidence, forged)...)
 }
