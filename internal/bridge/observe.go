@@ -3,56 +3,14 @@ package bridge
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
-	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
 	"github.com/spokewire/spokewire/pkg/schemas"
 )
-
-// Cluster reads a ManagedCluster. What changes at every heartbeat (the times
-// of its conditions) is left out.
-func Cluster(c *clusterv1.ManagedCluster) *schemas.Cluster {
-	out := &schemas.Cluster{
-		Name:        c.Name,
-		UID:         string(c.UID),
-		Labels:      c.Labels,
-		Annotations: keep(c.Annotations, domainSpokewire),
-		Allocatable: quantities(c.Status.Allocatable),
-		Capacity:    quantities(c.Status.Capacity),
-		Deleting:    c.DeletionTimestamp != nil,
-	}
-	for _, claim := range c.Status.ClusterClaims {
-		out.Claims = with(out.Claims, claim.Name, claim.Value)
-	}
-	for _, condition := range c.Status.Conditions {
-		out.Conditions = with(out.Conditions, condition.Type, string(condition.Status))
-	}
-	for _, t := range c.Spec.Taints {
-		out.Taints = append(out.Taints, schemas.Taint{
-			Key: t.Key, Value: t.Value, Effect: string(t.Effect), TimeAdded: t.TimeAdded.UTC(),
-		})
-	}
-	return out
-}
-
-func with(m map[string]string, key, value string) map[string]string {
-	if m == nil {
-		m = map[string]string{}
-	}
-	m[key] = value
-	return m
-}
-
-func quantities(list clusterv1.ResourceList) map[string]string {
-	var out map[string]string
-	for name, quantity := range list {
-		out = with(out, string(name), quantity.String())
-	}
-	return out
-}
 
 // ClusterSet reads a ManagedClusterSet.
 func ClusterSet(s *clusterv1beta2.ManagedClusterSet) (*schemas.ClusterSet, error) {
@@ -104,8 +62,13 @@ func AddOnScore(s *clusterv1alpha1.AddOnPlacementScore) *schemas.AddOnScore {
 		return nil
 	}
 	out := &schemas.AddOnScore{Cluster: s.Namespace, Name: s.Name, UID: string(s.UID), Scores: map[string]int32{}}
+	var order []string
 	for _, item := range s.Status.Scores {
 		out.Scores[item.Name] = item.Value
+		order = append(order, item.Name)
+	}
+	if !slices.IsSorted(order) {
+		out.Order = order
 	}
 	if s.Status.ValidUntil != nil {
 		until := s.Status.ValidUntil.UTC()

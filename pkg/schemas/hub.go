@@ -14,15 +14,29 @@ type Cluster struct {
 	Name   string            `json:"name"`
 	UID    string            `json:"uid"`
 	Labels map[string]string `json:"labels,omitempty"`
-	// Annotations are kept only where a decision can depend on one: those
-	// under spokewire.dev/.
+	// Annotations are those under spokewire.dev/, and of the others, for CEL
+	// selectors, the short ones up to a bound.
 	Annotations map[string]string `json:"annotations,omitempty"`
-	Claims      map[string]string `json:"claims,omitempty"`
-	Taints      []Taint           `json:"taints,omitempty"`
+	// Omitted are the names of annotations whose values are too long.
+	Omitted []string `json:"omitted,omitempty"`
+	// CreatedAt is the object's creation timestamp.
+	CreatedAt time.Time `json:"createdAt,omitzero"`
+	// Accepted is spec.hubAcceptsClient.
+	Accepted bool `json:"accepted,omitempty"`
+	// LeaseSeconds is spec.leaseDurationSeconds.
+	LeaseSeconds int32 `json:"leaseSeconds,omitempty"`
+	// URLs are those of spec.managedClusterClientConfigs.
+	URLs []string `json:"urls,omitempty"`
+	// Version is that of the cluster's Kubernetes.
+	Version string            `json:"version,omitempty"`
+	Claims  map[string]string `json:"claims,omitempty"`
+	Taints  []Taint           `json:"taints,omitempty"`
 	// Allocatable and Capacity are Kubernetes quantities by resource name.
 	Allocatable map[string]string `json:"allocatable,omitempty"`
 	Capacity    map[string]string `json:"capacity,omitempty"`
 	Conditions  map[string]string `json:"conditions,omitempty"` // type to True, False or Unknown
+	// ConditionReasons are the reasons of those conditions, by type.
+	ConditionReasons map[string]string `json:"conditionReasons,omitempty"`
 	// Deleting is true from the moment that the cluster has a deletion
 	// timestamp.
 	Deleting bool `json:"deleting,omitempty"`
@@ -75,11 +89,14 @@ type Placement struct {
 // AddOnScore is an AddOnPlacementScore that somebody else than the bridge
 // wrote.
 type AddOnScore struct {
-	Cluster    string           `json:"cluster"` // its namespace
-	Name       string           `json:"name"`
-	UID        string           `json:"uid"`
-	Scores     map[string]int32 `json:"scores,omitempty"`
-	ValidUntil *time.Time       `json:"validUntil,omitempty"`
+	Cluster string           `json:"cluster"` // its namespace
+	Name    string           `json:"name"`
+	UID     string           `json:"uid"`
+	Scores  map[string]int32 `json:"scores,omitempty"`
+	// Order is the names of the scores in the order of the object, where that
+	// is another than by name. A name that is not among them says nothing.
+	Order      []string   `json:"order,omitempty"`
+	ValidUntil *time.Time `json:"validUntil,omitempty"`
 }
 
 // ObservedDecision is the sum of the PlacementDecision objects of one

@@ -3,6 +3,7 @@ package app_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -40,7 +41,7 @@ func TestObserveCluster(t *testing.T) {
 	c := e.cluster(name)
 	added := metav1.NewTime(time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC))
 	c.Spec.Taints = []clusterv1.Taint{{Key: "gpu", Value: "yes", Effect: clusterv1.TaintEffectNoSelect, TimeAdded: added}}
-	c.Annotations = map[string]string{"spokewire.dev/note": "kept", "other.io/note": "dropped"}
+	c.Annotations = map[string]string{"spokewire.dev/note": "kept", "other.io/note": "kept", "other.io/long": strings.Repeat("x", 4<<10)}
 	c, err := e.hub.ClusterV1().ManagedClusters().Update(t.Context(), c, metav1.UpdateOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -63,10 +64,12 @@ func TestObserveCluster(t *testing.T) {
 	})
 	want := &schemas.Cluster{
 		Name: name, UID: string(c.UID), Labels: map[string]string{"region": "north"},
-		Annotations: map[string]string{"spokewire.dev/note": "kept"}, Claims: map[string]string{"zone": "z1"},
+		Annotations: map[string]string{"spokewire.dev/note": "kept", "other.io/note": "kept"}, Omitted: []string{"other.io/long"}, Claims: map[string]string{"zone": "z1"},
 		Taints:      []schemas.Taint{{Key: "gpu", Value: "yes", Effect: "NoSelect", TimeAdded: added.Time}},
 		Allocatable: map[string]string{"cpu": "3500m"}, Capacity: map[string]string{"memory": "16Gi"},
-		Conditions: map[string]string{clusterv1.ManagedClusterConditionAvailable: "True"},
+		Conditions:       map[string]string{clusterv1.ManagedClusterConditionAvailable: "True"},
+		ConditionReasons: map[string]string{clusterv1.ManagedClusterConditionAvailable: c.Status.Conditions[0].Reason},
+		CreatedAt:        c.CreationTimestamp.UTC(), LeaseSeconds: c.Spec.LeaseDurationSeconds, Accepted: c.Spec.HubAcceptsClient,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
