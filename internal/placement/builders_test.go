@@ -160,6 +160,12 @@ func addOnOf(name string, weight int32) clusterv1beta1.PrioritizerConfig {
 	}}
 }
 
+func celPredicate(expressions ...string) clusterv1beta1.ClusterPredicate {
+	return clusterv1beta1.ClusterPredicate{RequiredClusterSelector: clusterv1beta1.ClusterSelector{
+		CelSelector: clusterv1beta1.ClusterCelSelector{CelExpressions: expressions},
+	}}
+}
+
 func explanation(d schemas.PlacementDecision, cluster string) schemas.Explanation {
 	for _, e := range d.Explanations {
 		if e.Cluster == cluster {

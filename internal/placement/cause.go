@@ -25,7 +25,7 @@ const (
 // lostBy is the cause for which a cluster with this reason is out.
 var lostBy = [reasons]string{
 	eligible: CauseScoreChanged, notInClusterSet: CauseSetsChanged, terminating: CauseClusterRemoved,
-	misconfigured: CauseSpecChanged, notMatched: CauseLabelChanged, tainted: CauseTaintChanged,
+	misconfigured: CauseSpecChanged, failedExpression: CauseLabelChanged, notMatched: CauseLabelChanged, tainted: CauseTaintChanged,
 	staleScore: CauseScoreExpired, noScore: CauseScoreExpired, absent: CauseClusterRemoved,
 }
 
@@ -61,7 +61,7 @@ func (r *Ranking) causeOfRemoval(m moves) (string, string) {
 			continue
 		}
 		cause := lostBy[why]
-		if why == notMatched && r.respecified() {
+		if (why == notMatched || why == failedExpression) && r.respecified() {
 			cause = CauseSpecChanged
 		}
 		return cause, fmt.Sprintf("%s is out: %s%s", r.fleet.names[id], r.whyRejected(id, why), r.delta(m))
@@ -96,7 +96,7 @@ func (r *Ranking) causeOfAddition(m moves) (string, string) {
 	case r.considered() > d.Considered:
 	case fewer(tainted):
 		cause = CauseTaintChanged
-	case fewer(notMatched):
+	case fewer(notMatched), fewer(failedExpression):
 		cause = CauseLabelChanged
 	case fewer(notInClusterSet):
 		cause = CauseSetsChanged

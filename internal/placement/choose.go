@@ -12,6 +12,7 @@ type choice struct {
 	groups []int // by position in ids
 	list   []schemas.DecisionGroup
 	banded map[int32]bool // those that the dead band alone keeps
+	stays  bool           // it is the prior decision's: none could be made
 	// problem is why nothing could be decided, nil if it could.
 	problem    error
 	conditions [2]schemas.Condition
@@ -20,8 +21,13 @@ type choice struct {
 // choose selects from the order.
 func (r *Ranking) choose() {
 	c := &r.choice
-	c.problem, c.banded = r.problem(), nil
+	c.problem, c.banded, c.stays = r.problem(), nil, false
 	c.ids = c.ids[:0]
+	if r.stays() {
+		r.stay()
+		c.conditions = r.conditions()
+		return
+	}
 	if n := r.wanted(); c.problem == nil {
 		c.ids = append(c.ids, r.order[:n]...)
 		if r.placement.deadBand > 0 && n < len(r.order) {
@@ -49,6 +55,12 @@ func (r *Ranking) problem() error {
 	}
 	if r.counts[misconfigured] > 0 && p.wrongPredicates != nil {
 		return p.wrongPredicates
+	}
+	if r.opinions.over {
+		return errFleetCost
+	}
+	if err := r.brokenExpressions(); err != nil {
+		return err
 	}
 	if r.counts[misconfigured] > 0 && p.wrongTolerations != nil {
 		return p.wrongTolerations

@@ -60,6 +60,8 @@ func (r *Ranking) satisfied() schemas.Condition {
 	case r.available() == 0:
 		c.Reason = ReasonSetsEmpty
 		c.Message = fmt.Sprintf("No ManagedCluster is in the ManagedClusterSets [%s]", join(r.scope.names))
+	case r.choice.stays && len(r.choice.ids) > 0:
+		c.Reason, c.Message = ReasonUnsatisfied, r.kept()
 	case len(r.choice.ids) == 0:
 		c.Reason, c.Message = ReasonNoneMatched, r.noneMatched()
 	case missing == 0:
@@ -96,7 +98,15 @@ func (r *Ranking) noIntersection() string {
 	if len(unbound) > 0 {
 		parts = append(parts, fmt.Sprintf("the ManagedClusterSets [%s] are not bound in namespace %s", join(unbound), r.placement.Object.Namespace))
 	}
-	return "Nothing to select from: " + strings.Join(parts, "; ")
+	message := "Nothing to select from: of spec.clusterSets " + strings.Join(parts, "; ")
+	if r.choice.stays && len(r.choice.ids) > 0 {
+		message += ". " + r.kept()
+	}
+	return message
+}
+
+func (r *Ranking) kept() string {
+	return fmt.Sprintf("No decision can be made; the last one stays, with %d clusters", len(r.choice.ids))
 }
 
 func (r *Ranking) noneMatched() string {
@@ -107,7 +117,7 @@ func (r *Ranking) noneMatched() string {
 		return "The Placement wants no cluster: spec.numberOfClusters is 0"
 	}
 	var parts []string
-	for reason := notMatched; reason < absent; reason++ {
+	for reason := failedExpression; reason < absent; reason++ {
 		if n := r.counts[reason]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, reason))
 		}

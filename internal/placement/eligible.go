@@ -13,7 +13,8 @@ const (
 	eligible reason = iota
 	notInClusterSet
 	terminating
-	misconfigured // not the cluster: the step that was to judge it
+	misconfigured    // not the cluster: the step that was to judge it
+	failedExpression // a CEL expression, on this cluster; no other predicate matches it
 	notMatched
 	tainted
 	staleScore
@@ -22,7 +23,7 @@ const (
 	reasons
 )
 
-var reasonNames = [reasons]string{"Eligible", "ClusterSet", "Terminating", "Misconfigured", "Predicate", "Taint", "StaleScore", "NoScore", "Absent"}
+var reasonNames = [reasons]string{"Eligible", "ClusterSet", "Terminating", "Misconfigured", "Expression", "Predicate", "Taint", "StaleScore", "NoScore", "Absent"}
 
 func (r reason) String() string { return reasonNames[r] }
 
@@ -60,6 +61,7 @@ type scope struct {
 	bindings int      // valid ones in the namespace, whichever sets the spec asks for
 	names    []string // of the sets, sorted
 	sets     []*clusterSet
+	bound    []*clusterSet // whichever sets the spec asks for
 }
 
 // scopeOf finds the sets that exist, are bound in the Placement's namespace
@@ -71,6 +73,7 @@ func (f *Fleet) scopeOf(p *Placement) scope {
 			continue
 		}
 		s.bindings++
+		s.bound = append(s.bound, f.sets[set])
 		if len(p.Spec.ClusterSets) == 0 || slices.Contains(p.Spec.ClusterSets, set) {
 			s.names = append(s.names, set)
 		}
@@ -82,8 +85,10 @@ func (f *Fleet) scopeOf(p *Placement) scope {
 	return s
 }
 
-func (s *scope) holds(c *cluster) bool {
-	for _, set := range s.sets {
+func (s *scope) holds(c *cluster) bool { return inAny(s.sets, c) }
+
+func inAny(sets []*clusterSet, c *cluster) bool {
+	for _, set := range sets {
 		if set.selector.Matches(c.labels) {
 			return true
 		}
@@ -99,7 +104,7 @@ func (r *Ranking) judge(id int32) verdict {
 		v.reason = absent
 		return v
 	}
-	if v.reason = r.filter(c); v.reason != eligible {
+	if r.filter(&v, id, c); v.reason != eligible {
 		return v
 	}
 	selected := r.selectedBefore(id)
@@ -115,24 +120,25 @@ func (r *Ranking) judge(id int32) verdict {
 	return v
 }
 
-// filter goes through the steps that do not depend on time or on what is
-// selected. A step that is misconfigured shows itself only where there is a
-// cluster for it to judge, as in OCM.
-func (r *Ranking) filter(c *cluster) reason {
+// filter goes through the steps that do not depend on what is selected. A
+// step that is misconfigured shows itself only where there is a cluster for it
+// to judge, as in OCM.
+func (r *Ranking) filter(v *verdict, id int32, c *cluster) {
 	p := r.placement
 	switch {
 	case !r.scope.holds(c):
-		return notInClusterSet
+		v.reason = notInClusterSet
 	case c.source.Deleting:
-		return terminating
+		v.reason = terminating
 	case p.wrongName != nil, p.wrongPredicates != nil:
-		return misconfigured
-	case !matchesAny(p.predicates, c):
-		return notMatched
-	case p.wrongTolerations != nil:
-		return misconfigured
+		v.reason = misconfigured
+	default:
+		why, until, w := r.matched(id, c)
+		v.expect(until, w)
+		if v.reason = why; why == eligible && p.wrongTolerations != nil {
+			v.reason = misconfigured
+		}
 	}
-	return eligible
 }
 
 // sum adds up the terms that depend on the cluster alone.

@@ -176,9 +176,6 @@ func TestPredicates(t *testing.T) {
 	}
 	both := label("gpu", "yes")
 	both.RequiredClusterSelector.ClaimSelector = claim("cloud", "In", "aws").RequiredClusterSelector.ClaimSelector
-	cel := clusterv1beta1.ClusterPredicate{RequiredClusterSelector: clusterv1beta1.ClusterSelector{
-		CelSelector: clusterv1beta1.ClusterCelSelector{CelExpressions: []string{"true"}},
-	}}
 	tests := map[string]struct {
 		predicates        []clusterv1beta1.ClusterPredicate
 		want              []string
@@ -192,7 +189,13 @@ func TestPredicates(t *testing.T) {
 		"two are ORed":           {predicates: []clusterv1beta1.ClusterPredicate{both, claim("cloud", "NotIn", "aws")}, want: []string{"aws-gpu", "gcp-gpu"}},
 		"none matches":           {predicates: []clusterv1beta1.ClusterPredicate{label("gpu", "no")}},
 		"a bad operator":         {predicates: []clusterv1beta1.ClusterPredicate{claim("cloud", "Like", "a")}, wantMisconfigured: "predicates[0].requiredClusterSelector.claimSelector"},
-		"celSelector":            {predicates: []clusterv1beta1.ClusterPredicate{label("gpu", "yes"), cel}, wantMisconfigured: "predicates[1].requiredClusterSelector.celSelector is not supported yet"},
+		"by expression":          {predicates: []clusterv1beta1.ClusterPredicate{celPredicate(`managedCluster.metadata.name.endsWith("gpu")`)}, want: []string{"aws-gpu", "gcp-gpu"}},
+		"all expressions":        {predicates: []clusterv1beta1.ClusterPredicate{celPredicate(`managedCluster.metadata.name.endsWith("gpu")`, `managedCluster.status.clusterClaims.exists(c, c.value == "aws")`)}, want: []string{"aws-gpu"}},
+		"label or expression":    {predicates: []clusterv1beta1.ClusterPredicate{celPredicate(`managedCluster.metadata.name == "aws-plain"`), label("gpu", "yes")}, want: []string{"aws-gpu", "aws-plain", "gcp-gpu"}},
+		"fails for some":         {predicates: []clusterv1beta1.ClusterPredicate{celPredicate(`managedCluster.metadata.labels.gpu == "yes"`)}, want: []string{"aws-gpu", "gcp-gpu"}},
+		"fails for all":          {predicates: []clusterv1beta1.ClusterPredicate{celPredicate(`true`, `managedCluster.metadata.labels.cpu == "yes"`)}, wantMisconfigured: "spec.predicates[0].requiredClusterSelector.celSelector.celExpressions[1]: no such key: cpu (on every cluster, for instance aws-gpu)"},
+		"fails, but another not": {predicates: []clusterv1beta1.ClusterPredicate{celPredicate(`managedCluster.metadata.labels.cpu == "yes"`), label("gpu", "no")}, wantMisconfigured: "celExpressions[0]: no such key: cpu"},
+		"does not compile":       {predicates: []clusterv1beta1.ClusterPredicate{label("gpu", "yes"), celPredicate(`managedCluster.nothing(`)}, wantMisconfigured: "spec.predicates[1].requiredClusterSelector.celSelector.celExpressions[0]: does not compile: "},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

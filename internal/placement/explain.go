@@ -13,8 +13,8 @@ import (
 const (
 	ExplainedSelected = "Selected"
 	ExplainedRunnerUp = "RunnerUp"
-	// ExplainedHeld: selected only because of the dead band or of the grace of
-	// an expired score.
+	// ExplainedHeld: selected only because of the dead band, of the grace of
+	// an expired score, or because no new decision can be made.
 	ExplainedHeld = "Held"
 )
 
@@ -67,7 +67,7 @@ func (r *Ranking) examples(m moves) []int32 {
 }
 
 func (r *Ranking) selectedAs(id int32) string {
-	if r.choice.banded[id] || r.verdicts[id].held {
+	if r.choice.stays || r.choice.banded[id] || r.verdicts[id].held {
 		return ExplainedHeld
 	}
 	return ExplainedSelected
@@ -75,6 +75,8 @@ func (r *Ranking) selectedAs(id int32) string {
 
 func (r *Ranking) whyHeld(id int32) string {
 	switch {
+	case r.choice.stays:
+		return "selected before; stays while no decision can be made"
 	case r.choice.banded[id]:
 		return fmt.Sprintf("selected before; no other leads by more than the dead band of %d", r.placement.deadBand)
 	case r.verdicts[id].held:
@@ -106,6 +108,9 @@ func (r *Ranking) explainEligible(id int32, reason, message string) schemas.Expl
 }
 
 func (r *Ranking) termScores(id int32) []schemas.PrioritizerScore {
+	if r.choice.stays {
+		return nil
+	}
 	out := make([]schemas.PrioritizerScore, 0, len(r.placement.terms))
 	for i := range r.placement.terms {
 		t := &r.placement.terms[i]
@@ -170,6 +175,8 @@ func (r *Ranking) whyRejected(id int32, why reason) string {
 		return "the ManagedCluster is being deleted"
 	case misconfigured:
 		return "the Placement is misconfigured"
+	case failedExpression:
+		return r.opinions.of[id].failure.Value()
 	case notMatched:
 		return "matches none of the predicates"
 	case tainted:

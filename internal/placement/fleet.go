@@ -32,7 +32,10 @@ type Fleet struct {
 
 	scores map[string]*scoreTable // by resource name
 	counts decisionCounts
-	basis  map[string]uint64
+	// lastSeen is what expressions see of the cluster that one asked for last:
+	// several Placements ask when it changes.
+	lastSeen *seen
+	basis    map[string]uint64
 }
 
 // NewFleet returns an empty fleet.
@@ -90,13 +93,11 @@ func (f *Fleet) DeleteCluster(name string) bool {
 	return true
 }
 
-// sameCluster ignores the conditions: no decision depends on them (the hub
-// turns those that matter into taints).
+// sameCluster ignores what no decision depends on: the identity of the object.
 func sameCluster(a, b *schemas.Cluster) bool {
-	return maps.Equal(a.Labels, b.Labels) && maps.Equal(a.Claims, b.Claims) &&
-		a.Deleting == b.Deleting && maps.Equal(a.Annotations, b.Annotations) &&
-		maps.Equal(a.Allocatable, b.Allocatable) && maps.Equal(a.Capacity, b.Capacity) &&
-		reflect.DeepEqual(a.Taints, b.Taints)
+	x, y := *a, *b
+	x.UID, y.UID = "", ""
+	return reflect.DeepEqual(x, y)
 }
 
 // id returns the number of the cluster called name, a new one if it has none.

@@ -17,9 +17,14 @@ func checkGroups(s clusterv1beta1.GroupStrategy) error {
 	if _, err := groupLength(s.ClustersPerDecisionGroup, 1); err != nil {
 		return err
 	}
+	named := map[string]int{}
 	for i, g := range s.DecisionGroups {
-		field := fmt.Sprintf("spec.decisionStrategy.groupStrategy.decisionGroups[%d].groupClusterSelector", i)
-		if _, err := compileSelectors(field, g.ClusterSelector.LabelSelector, g.ClusterSelector.ClaimSelector); err != nil {
+		field := fmt.Sprintf("spec.decisionStrategy.groupStrategy.decisionGroups[%d]", i)
+		if before, twice := named[g.GroupName]; twice {
+			return fmt.Errorf("%s.groupName is %q, as that of decisionGroups[%d]: give each a name of its own", field, g.GroupName, before)
+		}
+		named[g.GroupName] = i
+		if _, err := compileSelectors(field+".groupClusterSelector", g.ClusterSelector.LabelSelector, g.ClusterSelector.ClaimSelector); err != nil {
 			return err
 		}
 	}

@@ -163,7 +163,42 @@ func (h *history) randomPrior() *Prior {
 func (h *history) variant(p *schemas.Placement) {
 	annotated(AnnotationStalePolicy, pick(h.rng, StaleHold, StaleExclude, StaleWorst, StaleZero))(p)
 	annotated(AnnotationStaleGrace, pick(h.rng, "0s", "7s", "30s"))(p)
+	p.Generation = int64(1 + h.rng.IntN(2))
 	annotated(AnnotationDeadBand, pick(h.rng, "0", "0", "15", "200"))(p)
+}
+
+// inCEL says some of the predicates of randomSpec in CEL.
+func (h *history) inCEL(spec clusterv1beta1.PlacementSpec) clusterv1beta1.PlacementSpec {
+	out := *spec.DeepCopy()
+	for i := range out.Predicates {
+		s := &out.Predicates[i].RequiredClusterSelector
+		if h.rng.IntN(2) == 0 {
+			s.CelSelector.CelExpressions = append(s.CelSelector.CelExpressions, fmt.Sprintf("managedCluster.metadata.labels.tier == %q", s.LabelSelector.MatchLabels["tier"]))
+			s.LabelSelector.MatchLabels = nil
+		}
+		if e := s.ClaimSelector.MatchExpressions; len(e) > 0 && h.rng.IntN(2) == 0 {
+			s.CelSelector.CelExpressions = append(s.CelSelector.CelExpressions, fmt.Sprintf(`managedCluster.status.clusterClaims.exists(c, c.name == "cloud" && c.value in [%q, %q])`, e[0].Values[0], e[0].Values[1]))
+			s.ClaimSelector.MatchExpressions = nil
+		}
+	}
+	return out
+}
+
+// expressions adds predicates that read scores, and such as fail.
+func (h *history) expressions(spec *clusterv1beta1.PlacementSpec) {
+	for range h.rng.IntN(3) {
+		spec.Predicates = append(spec.Predicates, celPredicate(pick(h.rng,
+			`managedCluster.scores("gpu").exists(s, s.value > 0)`,
+			`managedCluster.scores("net").all(s, s.value < 50)`,
+			`managedCluster.scores({"a": "gpu", "b": "net"}[managedCluster.metadata.labels.tier]).size() > 0`,
+			`managedCluster.status.allocatable.cpu != "7"`,
+			`managedCluster.metadata.labels.nowhere == "x"`,
+			`managedCluster.spec.taints.size() == 1`,
+		)))
+	}
+	if h.rng.IntN(8) == 0 {
+		spec.Predicates = append(spec.Predicates, celPredicate(`1 +`))
+	}
 }
 
 func (h *history) groups(spec *clusterv1beta1.PlacementSpec) {

@@ -59,13 +59,26 @@ func checkName(name string) error {
 // Key names the Placement.
 func (p *Placement) Key() Key { return Key{p.Object.Namespace, p.Object.Name} }
 
+// AnyResource stands for all scorers, where a CEL expression computes the
+// name of the one that it reads.
+const AnyResource = "*"
+
 // Resources returns the names of the scorers (AddOnPlacementScores) that the
-// Placement's prioritizers read.
+// Placement's prioritizers and CEL expressions read, AnyResource among them
+// where they are not known.
 func (p *Placement) Resources() []string {
 	var names []string
 	for _, t := range p.terms {
 		if t.kind == kindAddOn {
 			names = append(names, t.resource)
+		}
+	}
+	for _, s := range p.predicates {
+		if s.cel != nil {
+			names = append(names, s.cel.Resources...)
+			if s.cel.AnyResource {
+				names = append(names, AnyResource)
+			}
 		}
 	}
 	return names

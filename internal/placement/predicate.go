@@ -6,19 +6,23 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/spokewire/spokewire/internal/expression"
 )
 
-// selectors is one predicate: both must match.
+// selectors is one predicate: all must match.
 type selectors struct {
 	labels, claims labels.Selector
+	cel            *expression.Selector // nil where there is no expression
 }
 
+// match is without the expressions.
 func (s selectors) match(c *cluster) bool {
 	return s.labels.Matches(c.labels) && s.claims.Matches(c.claims)
 }
 
-// matchesAny reports whether the cluster matches one of the predicates; with
-// none there is nothing to match.
+// matchesAny reports whether the cluster matches one of the predicates, which
+// are without expressions; with none there is nothing to match.
 func matchesAny(predicates []selectors, c *cluster) bool {
 	for _, p := range predicates {
 		if p.match(c) {
@@ -29,16 +33,24 @@ func matchesAny(predicates []selectors, c *cluster) bool {
 }
 
 func compilePredicates(predicates []clusterv1beta1.ClusterPredicate) ([]selectors, error) {
+	var compiler *expression.Compiler
 	out := make([]selectors, 0, len(predicates))
 	for i, p := range predicates {
 		required := p.RequiredClusterSelector
 		field := fmt.Sprintf("spec.predicates[%d].requiredClusterSelector", i)
-		if len(required.CelSelector.CelExpressions) > 0 {
-			return nil, fmt.Errorf("%s.celSelector is not supported yet: use labelSelector or claimSelector, or let OCM decide this Placement", field)
-		}
 		s, err := compileSelectors(field, required.LabelSelector, required.ClaimSelector)
 		if err != nil {
 			return nil, err
+		}
+		if expressions := required.CelSelector.CelExpressions; len(expressions) > 0 {
+			if compiler == nil {
+				if compiler, err = expression.NewCompiler(); err != nil {
+					return nil, err
+				}
+			}
+			if s.cel, err = compiler.Compile(field+".celSelector.celExpressions", expressions); err != nil {
+				return nil, err
+			}
 		}
 		out = append(out, s)
 	}

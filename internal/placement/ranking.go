@@ -24,8 +24,10 @@ type Ranking struct {
 	order    []int32 // the eligible clusters, best first
 	counts   [reasons]int
 
-	balance balance
-	bounds  [resourceKinds]bounds
+	balance  balance
+	bounds   [resourceKinds]bounds
+	cel      bool // a predicate has expressions, so there are opinions
+	opinions opinions
 
 	prior   *Prior
 	before  before
@@ -42,7 +44,7 @@ type scratch struct {
 // NewRanking returns a ranking that has seen nothing yet; prior is the last
 // decision of the Placement, nil if there is none.
 func NewRanking(p *Placement, f *Fleet, prior *Prior) *Ranking {
-	r := &Ranking{placement: p, fleet: f, full: true, first: never}
+	r := &Ranking{placement: p, fleet: f, full: true, first: never, cel: p.usesCEL(), opinions: opinions{limit: fleetCost}}
 	r.SetPrior(prior)
 	return r
 }
@@ -87,9 +89,7 @@ func (r *Ranking) find() {
 	r.scratch.dirty = r.scratch.dirty[:0]
 	changed, known := r.fleet.since(r.seen)
 	if r.full || !known {
-		for id := range r.verdicts {
-			r.dirty(int32(id))
-		}
+		r.dirtyAll()
 	} else {
 		for _, id := range changed {
 			r.dirty(id)
@@ -101,6 +101,9 @@ func (r *Ranking) find() {
 	r.before.flipped = r.before.flipped[:0]
 	if r.now >= r.first {
 		r.findDue()
+	}
+	if r.cel {
+		r.opine()
 	}
 	for _, id := range r.scratch.dirty {
 		r.scratch.mark[id] = false
@@ -124,6 +127,12 @@ func (r *Ranking) dirty(id int32) {
 	if id != none && !r.scratch.mark[id] {
 		r.scratch.mark[id] = true
 		r.scratch.dirty = append(r.scratch.dirty, id)
+	}
+}
+
+func (r *Ranking) dirtyAll() {
+	for id := range r.verdicts {
+		r.dirty(int32(id))
 	}
 }
 

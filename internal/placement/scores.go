@@ -109,8 +109,11 @@ func (f *Fleet) SetAddOnScore(s *schemas.AddOnScore, now time.Time) bool {
 		until = unixNano(*s.ValidUntil)
 	}
 	items := make([]scoreItem, 0, len(s.Scores))
-	for _, name := range slices.Sorted(maps.Keys(s.Scores)) {
-		items = append(items, scoreItem{name: name, value: s.Scores[name], until: until})
+	for _, name := range append(slices.Clone(s.Order), slices.Sorted(maps.Keys(s.Scores))...) {
+		value, known := s.Scores[name]
+		if _, twice := find(items, name); known && !twice {
+			items = append(items, scoreItem{name: name, value: value, until: until})
+		}
 	}
 	t := f.table(s.Name)
 	return f.putScores(t, &t.others, f.id(s.Cluster), items, now)

@@ -30,6 +30,9 @@ const (
 	builtInBalance = "Balance"
 )
 
+// maxWeight is that of the CRD, either way.
+const maxWeight = 10
+
 // termsOf returns the prioritizers that count, in the order of the policy.
 // Additive starts from Balance and Steady with weight 1. A built-in that is
 // named twice has its last weight; every mention of an AddOn score counts, as
@@ -49,6 +52,9 @@ func termsOf(policy clusterv1beta1.PrioritizerPolicy) ([]term, error) {
 	for i, c := range policy.Configurations {
 		if c.ScoreCoordinate == nil {
 			return nil, fmt.Errorf("spec.prioritizerPolicy.configurations[%d].scoreCoordinate is missing", i)
+		}
+		if c.Weight < -maxWeight || c.Weight > maxWeight {
+			return nil, fmt.Errorf("spec.prioritizerPolicy.configurations[%d].weight is %d: write %d to %d", i, c.Weight, -maxWeight, maxWeight)
 		}
 		configured = override(configured, weighted{*c.ScoreCoordinate, c.Weight})
 	}
