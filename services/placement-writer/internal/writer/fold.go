@@ -11,29 +11,6 @@ import (
 	"github.com/spokewire/spokewire/pkg/schemas"
 )
 
-// positions is how far the streams are folded, by what depends on it.
-type positions struct {
-	fleet  uint64            // SW_HUB: clusters, sets, bindings
-	scores map[string]uint64 // SW_SCORES, by scorer
-	addOns map[string]uint64 // SW_HUB, by AddOnPlacementScore name
-}
-
-func newPositions() positions {
-	return positions{scores: map[string]uint64{}, addOns: map[string]uint64{}}
-}
-
-// lower takes back what is beyond the end of a stream that was read anew: the
-// store was restored, and what stood there is gone.
-func (p *positions) lower(stream string, end uint64) {
-	named := p.scores
-	if stream == events.StreamHub {
-		p.fleet, named = min(p.fleet, end), p.addOns
-	}
-	for name, position := range named {
-		named[name] = min(position, end)
-	}
-}
-
 // Fold takes one update into the snapshot. A message that makes no sense is
 // buried and leaves what was known before it.
 func (w *Writer) Fold(u events.Update) {
@@ -146,7 +123,7 @@ func (w *Writer) foldScore(r *events.Received, t decider.Trigger) {
 	now := w.Now()
 	switch p := r.Payload.(type) {
 	case *schemas.Score:
-		w.seen.scores[p.Scorer] = max(w.seen.scores[p.Scorer], r.Message.Sequence)
+		saw(w.seen.scores, p.Scorer, r.Message.Sequence)
 		if p.Origin != nil {
 			t.Origin = *p.Origin
 		}
@@ -154,7 +131,7 @@ func (w *Writer) foldScore(r *events.Received, t decider.Trigger) {
 			w.markUsers(p.Scorer, p.Cluster, t)
 		}
 	case *schemas.AddOnScore:
-		w.seen.addOns[p.Name] = max(w.seen.addOns[p.Name], r.Message.Sequence)
+		saw(w.seen.addOns, p.Name, r.Message.Sequence)
 		if w.fleet.SetAddOnScore(p, now) {
 			w.markUsers(p.Name, p.Cluster, t)
 		}
@@ -212,9 +189,9 @@ func (w *Writer) gone(subject string) {
 func (w *Writer) note(s events.Subject, sequence uint64) {
 	switch {
 	case s.Family == events.FamilyScore:
-		w.seen.scores[s.Name] = max(w.seen.scores[s.Name], sequence)
+		saw(w.seen.scores, s.Name, sequence)
 	case s.Kind == events.KindAddOnScore:
-		w.seen.addOns[s.Name] = max(w.seen.addOns[s.Name], sequence)
+		saw(w.seen.addOns, s.Name, sequence)
 	case s.Kind != events.KindPlacementDecision:
 		w.seen.fleet = max(w.seen.fleet, sequence)
 	}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/spokewire/spokewire/internal/decider"
+	"github.com/spokewire/spokewire/internal/placement"
 )
 
 // maxTriggers bounds those that a desk keeps; beyond it the first ones stand
@@ -39,8 +40,10 @@ func (w *Writer) markNamespace(namespace string, t decider.Trigger) {
 
 // markUsers marks the Placements that read the scores of that name.
 func (w *Writer) markUsers(resource, cluster string, t decider.Trigger) {
-	for d := range w.users[resource] {
-		w.mark(d, cluster, t)
+	for _, name := range []string{resource, placement.AnyResource} {
+		for d := range w.users[name] {
+			w.mark(d, cluster, t)
+		}
 	}
 }
 
