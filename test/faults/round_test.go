@@ -82,7 +82,9 @@ func play(t *testing.T, w *world, s scenario, seed uint64, long bool) {
 	s.strike(t, r)
 	struck := time.Since(r.started)
 	wait(t, 300*time.Millisecond)
+	r.traffic.ample(t)
 	r.traffic.stop()
+	r.bad = append(r.bad, r.traffic.bad...)
 	cancel()
 	<-in.done
 	r.traffic.enough(t)
@@ -148,7 +150,7 @@ func (r *round) check(t *testing.T, forged map[string]bool) int {
 		if evidence, err = r.gather(ctx); err != nil {
 			return err.Error()
 		}
-		found = append(fold.Buried(evidence.Since(since), r.traffic.bad), r.counted(t, evidence)...)
+		found = append(fold.Buried(evidence.Since(since), r.bad), r.counted(t, evidence)...)
 		if !r.dropped {
 			found = append(found, fold.Gaps(evidence.Union(r.seen).Since(r.lost.to))...)
 		}

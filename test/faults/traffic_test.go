@@ -173,10 +173,26 @@ func (f *traffic) audits() []fold.Acked {
 	return audits
 }
 
+// leastAcked is how many events mean anything.
+const leastAcked = 50
+
+// ample waits for as many, which a busy machine takes a while for.
+func (f *traffic) ample(t *testing.T) {
+	t.Helper()
+	eventually(t.Context(), 30*time.Second, func() string {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if len(f.acked) < leastAcked {
+			return "too few"
+		}
+		return ""
+	})
+}
+
 // enough fails a round in which too little happened to mean anything.
 func (f *traffic) enough(t *testing.T) {
 	t.Helper()
-	if len(f.acked) < 50 {
+	if len(f.acked) < leastAcked {
 		t.Errorf("only %d events were acknowledged, too few to mean anything (%d were refused)", len(f.acked), f.refused)
 	}
 }

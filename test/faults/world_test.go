@@ -91,6 +91,9 @@ type world struct {
 	core  kubernetes.Interface
 	api   *apiProxy
 	links map[string]*eventstest.Link
+	// bad is what could not be read, of all rounds: a letter that got lost with
+	// the end of a stream is written again when its event is met again.
+	bad []fold.Bad
 }
 
 // startWorld runs a stack until the test ends. Its logs are printed if the
