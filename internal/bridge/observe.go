@@ -41,7 +41,7 @@ func Binding(b *clusterv1beta2.ManagedClusterSetBinding) *schemas.Binding {
 
 // Placement reads a Placement, without its status.
 func Placement(p *clusterv1beta1.Placement) (*schemas.Placement, error) {
-	spec, err := json.Marshal(p.Spec)
+	spec, err := json.Marshal(wholeSpec(p.Spec))
 	if err != nil {
 		return nil, fmt.Errorf("Placement %s/%s: spec: %w", p.Namespace, p.Name, err)
 	}

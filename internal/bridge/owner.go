@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,9 +29,17 @@ const (
 // Ours reports whether o carries the bridge's label.
 func Ours(o metav1.Object) bool { return o.GetLabels()[LabelManagedBy] == ManagedBy }
 
-// FromBus reports whether p was born on the bus and is still ours.
+// FromBus reports whether p carries the marks of one that was born on the bus.
 func FromBus(p *clusterv1beta1.Placement) bool {
 	return Ours(p) && p.Annotations[AnnotationOrigin] == OriginBus
+}
+
+// WroteSpec reports whether manager wrote to p's spec or metadata, by the
+// managed fields that the API server keeps.
+func WroteSpec(p *clusterv1beta1.Placement, manager string) bool {
+	return slices.ContainsFunc(p.ManagedFields, func(f metav1.ManagedFieldsEntry) bool {
+		return f.Manager == manager && f.Subresource == ""
+	})
 }
 
 // Direct reports whether OCM's own scheduling of p is switched off.

@@ -28,6 +28,7 @@ type Bus interface {
 	events.Publisher
 	events.Getter
 	events.Watcher
+	events.Historian
 }
 
 // bridge is a bridge in the making: its parts, joined in wire.
@@ -88,7 +89,7 @@ func (b *bridge) wire() error {
 		Metrics: rt.Metrics, Urgent: urgent, Budget: o.ScoreBudget, Margin: o.ScoreMargin,
 	}, queue("scores"))
 	b.requests = requests.NewApplier(requests.Options{
-		Hub: b.hub, Record: b.receipts.Record, Bury: letters.Bury, Clock: clock, Log: rt.Log,
+		Hub: b.hub, History: b.bus, Record: b.receipts.Record, Bury: letters.Bury, Clock: clock, Log: rt.Log,
 	}, queue("requests"))
 	ocm := &native.Publisher{Service: Name, Hub: b.hub, Bus: b.bus, Ledger: b.decisions.Ledger, Clock: clock, Log: rt.Log}
 	b.observer = observe.NewObserver(observe.Options{

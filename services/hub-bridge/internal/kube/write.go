@@ -99,44 +99,6 @@ func (h *Hub) DeletePage(ctx context.Context, page *clusterv1beta1.PlacementDeci
 	return remove(ctx, h, h.pages, events.KindPlacementDecision, page, h.write.ClusterV1beta1().PlacementDecisions(page.Namespace).Delete)
 }
 
-// CreatePlacement creates a Placement.
-func (h *Hub) CreatePlacement(ctx context.Context, p *clusterv1beta1.Placement) (*clusterv1beta1.Placement, error) {
-	return write(ctx, h, h.placements, events.KindPlacement, verbCreate, p, func(ctx context.Context) (*clusterv1beta1.Placement, error) {
-		return h.write.ClusterV1beta1().Placements(p.Namespace).Create(ctx, p, metav1.CreateOptions{})
-	})
-}
-
-// UpdatePlacement writes the metadata and spec of a Placement.
-func (h *Hub) UpdatePlacement(ctx context.Context, p *clusterv1beta1.Placement) (*clusterv1beta1.Placement, error) {
-	return write(ctx, h, h.placements, events.KindPlacement, verbUpdate, p, func(ctx context.Context) (*clusterv1beta1.Placement, error) {
-		return h.write.ClusterV1beta1().Placements(p.Namespace).Update(ctx, p, metav1.UpdateOptions{})
-	})
-}
-
-// TryPlacement returns what UpdatePlacement would make of p, and writes
-// nothing.
-func (h *Hub) TryPlacement(ctx context.Context, p *clusterv1beta1.Placement) (*clusterv1beta1.Placement, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	tried, err := h.write.ClusterV1beta1().Placements(p.Namespace).Update(ctx, p, metav1.UpdateOptions{DryRun: []string{metav1.DryRunAll}})
-	if err != nil {
-		return nil, fmt.Errorf("try to update placement %s/%s: %w", p.Namespace, p.Name, err)
-	}
-	return tried, nil
-}
-
-// UpdatePlacementStatus writes the status of a Placement.
-func (h *Hub) UpdatePlacementStatus(ctx context.Context, p *clusterv1beta1.Placement) (*clusterv1beta1.Placement, error) {
-	return write(ctx, h, h.placements, events.KindPlacement, verbStatus, p, func(ctx context.Context) (*clusterv1beta1.Placement, error) {
-		return h.write.ClusterV1beta1().Placements(p.Namespace).UpdateStatus(ctx, p, metav1.UpdateOptions{})
-	})
-}
-
-// DeletePlacement deletes a Placement.
-func (h *Hub) DeletePlacement(ctx context.Context, p *clusterv1beta1.Placement) error {
-	return remove(ctx, h, h.placements, events.KindPlacement, p, h.write.ClusterV1beta1().Placements(p.Namespace).Delete)
-}
-
 // CreateScore creates an AddOnPlacementScore without managed fields; its
 // status is not taken.
 func (h *Hub) CreateScore(ctx context.Context, s *clusterv1alpha1.AddOnPlacementScore) (*clusterv1alpha1.AddOnPlacementScore, error) {

@@ -108,7 +108,7 @@ func (o *Observer) handle(ctx context.Context, subject string) (time.Duration, e
 		return 0, nil // looked at again when the ledger has caught up
 	}
 	s, err := events.ParseSubject(subject)
-	if err != nil {
+	if err != nil || s.Family != events.FamilyHub {
 		return 0, nil // no subject of ours: somebody else's to mend
 	}
 	payload, err := o.Hub.Observed(s.Kind, s.Namespace, s.Name)

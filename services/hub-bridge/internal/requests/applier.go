@@ -4,8 +4,9 @@ package requests
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
@@ -24,23 +25,32 @@ type Hub interface {
 	Placement(namespace, name string) *clusterv1beta1.Placement
 	RefreshPlacement(ctx context.Context, namespace, name string) error
 
-	CreatePlacement(context.Context, *clusterv1beta1.Placement) (*clusterv1beta1.Placement, error)
-	UpdatePlacement(context.Context, *clusterv1beta1.Placement) (*clusterv1beta1.Placement, error)
-	TryPlacement(context.Context, *clusterv1beta1.Placement) (*clusterv1beta1.Placement, error)
+	// MadePlacement reports whether the bridge wrote the Placement's spec,
+	// whatever marks it carries.
+	MadePlacement(context.Context, *clusterv1beta1.Placement) (bool, error)
+
+	CreatePlacement(context.Context, *bridge.Manifest) (*clusterv1beta1.Placement, error)
+	UpdatePlacement(context.Context, *bridge.Manifest) (*clusterv1beta1.Placement, error)
+	TryPlacement(context.Context, *bridge.Manifest) (*clusterv1beta1.Placement, error)
 	DeletePlacement(context.Context, *clusterv1beta1.Placement) error
 }
 
-// Kept is the last request for an object, as it was read.
+// Kept is a request, as it was read.
 type Kept struct {
 	message events.Message
+	id      string
 	read    events.Received
 	err     error
 }
 
-// Keep reads m.
+// Keep reads m. The id of one that is no event is its place in the log.
 func Keep(m events.Message) Kept {
-	received, err := events.Read(m)
-	return Kept{m, received, err}
+	kept := Kept{message: m, id: fmt.Sprintf("%s-%d", m.Stream, m.Sequence)}
+	if e, err := events.Decode(m); err == nil {
+		kept.id = e.ID()
+	}
+	kept.read, kept.err = events.Read(m)
+	return kept
 }
 
 // Entry is the last request for a Placement.
@@ -48,44 +58,38 @@ type Entry = ledger.Entry[Kept]
 
 // Options are the parts of an Applier. All are needed.
 type Options struct {
-	Hub    Hub
-	Record func(context.Context, receipt.Answer)
-	Bury   func(context.Context, events.Message, error) error
-	Clock  *events.Clock
-	Log    *slog.Logger
+	Hub     Hub
+	History events.Historian
+	Record  func(context.Context, receipt.Answer)
+	Bury    func(context.Context, events.Message, error) error
+	Clock   *events.Clock
+	Log     *slog.Logger
 }
 
 // Applier keeps the Placements that were born on the bus as they were asked
 // for.
 type Applier struct {
 	Options
-	Ledger *ledger.Ledger[Kept]
-	queue  *work.Queue
-
-	mu    sync.Mutex
-	known map[string]known
-}
-
-// known is what was found out of the last request of a subject.
-type known struct {
-	sequence        uint64
-	uid             string
-	generation      int64
-	outcome, reason string
+	Ledger  *ledger.Ledger[Kept]
+	queue   *work.Queue
+	memory  memory
+	leading atomic.Bool
 }
 
 // NewApplier returns an Applier that works on what is in queue.
 func NewApplier(o Options, queue *work.Queue) *Applier {
-	a := &Applier{Options: o, queue: queue, known: map[string]known{}}
+	a := &Applier{Options: o, queue: queue, memory: memory{subjects: map[string]*known{}}}
 	a.Ledger = ledger.New(o.Clock, Keep, a.changed, a.all)
 	return a
 }
 
-func (a *Applier) changed(subject string, _, now *Entry) {
-	if now == nil {
-		a.mu.Lock()
-		delete(a.known, subject)
-		a.mu.Unlock()
+// changed keeps a request that was overtaken until it is answered.
+func (a *Applier) changed(subject string, before, now *Entry) {
+	switch {
+	case now == nil:
+		a.memory.forget(subject)
+	case before != nil && before.Sequence != now.Sequence && a.leading.Load():
+		a.memory.overtake(before)
 	}
 	a.queue.Add(subject)
 }
@@ -101,7 +105,11 @@ func (a *Applier) Changed(namespace, name string) {
 }
 
 // Run works until ctx ends.
-func (a *Applier) Run(ctx context.Context, workers int) { a.queue.Run(ctx, workers, a.handle) }
+func (a *Applier) Run(ctx context.Context, workers int) {
+	a.leading.Store(true)
+	defer a.leading.Store(false)
+	a.queue.Run(ctx, workers, a.handle)
+}
 
 func (a *Applier) all() {
 	for _, subject := range a.Ledger.Subjects() {
@@ -120,72 +128,76 @@ func (a *Applier) handle(ctx context.Context, subject string) (time.Duration, er
 	if entry == nil || !a.Ledger.Last(entry) {
 		return 0, nil // looked at again when the ledger has caught up
 	}
-	if entry.Value.err != nil {
-		return 0, a.bury(ctx, entry, entry.Value.err)
+	if entry.Value.err == nil {
+		return 0, errors.Join(a.overtaken(ctx, subject), a.carryOut(ctx, entry))
 	}
-	s := entry.Value.read.Subject
+	// One that was overtaken may be what stays in force.
+	if err := a.carryOut(ctx, entry); err != nil {
+		return 0, err
+	}
+	return 0, a.overtaken(ctx, subject)
+}
+
+// carryOut brings the hub to what e asks for. Where no retry can, the request
+// before it stays in force.
+func (a *Applier) carryOut(ctx context.Context, e *Entry) error {
+	earlier, dead := a.memory.standIn(e)
+	if !dead {
+		err := a.try(ctx, e)
+		var bad *events.BadInput
+		if !errors.As(err, &bad) {
+			return err
+		}
+		if earlier, err = a.earlier(ctx, e); err != nil {
+			return err
+		}
+		if err := a.refuse(ctx, e, bad, consequence(earlier)); err != nil {
+			return err
+		}
+		a.memory.bury(e, earlier)
+	}
+	if earlier == nil {
+		return nil
+	}
+	return a.carryOut(ctx, earlier)
+}
+
+// consequence says what becomes of the Placement where a request is refused.
+func consequence(earlier *Entry) string {
+	if earlier == nil {
+		return ""
+	}
+	return fmt.Sprintf("; the request before it (%s %d) stays in force", events.StreamConfig, earlier.Sequence)
+}
+
+// try attempts e until it was planned from the hub's newest state. An error
+// that no retry mends is a *events.BadInput.
+func (a *Applier) try(ctx context.Context, e *Entry) error {
+	if e.Value.err != nil {
+		return badInput(e.Value.err)
+	}
+	s := e.Value.read.Subject
 	for try := 1; ; try++ {
-		err := a.attempt(ctx, entry, a.Hub.Placement(s.Namespace, s.Name))
+		err := a.attempt(ctx, e, a.Hub.Placement(s.Namespace, s.Name))
 		if err == nil {
-			return 0, nil
+			return nil
 		}
 		if kube.NoNamespace(err) || !kube.Stale(err) || try == maxTries {
-			return 0, a.failed(ctx, entry, err)
+			return a.failed(ctx, e, err)
 		}
 		if err := a.Hub.RefreshPlacement(ctx, s.Namespace, s.Name); err != nil {
-			return 0, err
+			return err
 		}
 	}
 }
 
 // failed sorts the errors that no retry mends from the others.
-func (a *Applier) failed(ctx context.Context, entry *Entry, err error) error {
-	var bad *events.BadInput
-	if !errors.As(err, &bad) {
-		bad = kube.Refusal(err)
+func (a *Applier) failed(ctx context.Context, e *Entry, err error) error {
+	if bad := kube.Refusal(err); bad != nil {
+		return bad
 	}
-	switch {
-	case bad != nil:
-		a.answer(ctx, entry, nil, schemas.OutcomeRefused, bridge.ReasonRefusedByHub, bad.Error())
-		return a.bury(ctx, entry, bad)
-	case kube.NoNamespace(err):
-		a.answer(ctx, entry, nil, schemas.OutcomeRefused, bridge.ReasonNoNamespace, err.Error())
+	if kube.NoNamespace(err) {
+		a.answer(ctx, e, nil, schemas.OutcomeRefused, bridge.ReasonNoNamespace, err.Error())
 	}
 	return err
-}
-
-func (a *Applier) bury(ctx context.Context, entry *Entry, cause error) error {
-	ctx, cancel := context.WithTimeout(ctx, buryTimeout)
-	defer cancel()
-	return a.Bury(ctx, entry.Value.message, cause)
-}
-
-func (a *Applier) knows(subject string) known {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.known[subject]
-}
-
-// answer records the outcome once for each request, and each revert.
-func (a *Applier) answer(ctx context.Context, entry *Entry, p *clusterv1beta1.Placement, outcome, reason, message string) {
-	now := known{sequence: entry.Sequence, outcome: outcome, reason: reason}
-	var objects []schemas.ObjectRef
-	if p != nil {
-		now.uid, now.generation = string(p.UID), p.Generation
-		objects = []schemas.ObjectRef{{Kind: schemas.PlacementKind, Namespace: p.Namespace, Name: p.Name, ResourceVersion: p.ResourceVersion}}
-	}
-	a.mu.Lock()
-	before := a.known[entry.Subject]
-	a.known[entry.Subject] = now
-	a.mu.Unlock()
-	said := before.sequence == entry.Sequence && (outcome == schemas.OutcomeUnchanged || before.outcome == outcome && before.reason == reason)
-	if said && outcome != schemas.OutcomeApplied {
-		return
-	}
-	s := entry.Value.read.Subject
-	a.Record(ctx, receipt.Answer{
-		Kind: s.Kind, Namespace: s.Namespace, Name: s.Name,
-		Subject: entry.Subject, Sequence: entry.Sequence, ID: entry.Value.read.Event.ID(), ReceivedAt: entry.ReceivedAt,
-		Outcome: outcome, Reason: reason, Message: message, Objects: objects,
-	})
 }

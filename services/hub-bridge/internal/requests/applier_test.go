@@ -20,11 +20,34 @@ func TestNothingIsKeptOfARequestThatIsGone(t *testing.T) {
 	entry := &Entry{Subject: "sw.config.placement.ns.p", Sequence: 1}
 	a.answer(t.Context(), entry, nil, schemas.OutcomeUnchanged, "", "")
 	a.changed(entry.Subject, nil, entry)
-	if len(a.known) != 1 {
+	if len(a.memory.subjects) != 1 {
 		t.Fatal("it does not know what it answered")
 	}
 	a.changed(entry.Subject, entry, nil)
-	if len(a.known) != 0 || queue.Len() != 1 {
-		t.Errorf("it knows %v, with %d in the queue", a.known, queue.Len())
+	if len(a.memory.subjects) != 0 || queue.Len() != 1 {
+		t.Errorf("it knows %v, with %d in the queue", a.memory.subjects, queue.Len())
+	}
+}
+
+// TestMemoryOfRefusedRequestsIsBounded: the one in force stays known.
+func TestMemoryOfRefusedRequestsIsBounded(t *testing.T) {
+	t.Parallel()
+	m := memory{subjects: map[string]*known{}}
+	at := func(sequence uint64) *Entry { return &Entry{Subject: "s", Sequence: sequence} }
+	m.news(at(5), nil, answered{schemas.OutcomeApplied, ""})
+	for sequence := uint64(6); sequence < 500; sequence++ {
+		m.news(at(sequence), nil, answered{schemas.OutcomeRefused, "BadPayload"})
+		m.bury(at(sequence), at(5))
+		m.overtake(at(sequence))
+		if open := m.open("s"); len(open) != 0 {
+			t.Fatalf("%d is answered, and yet open", sequence)
+		}
+	}
+	k := m.subjects["s"]
+	if _, known := k.answers[5]; !known || len(k.answers) > maxKept+1 || len(k.dead) > maxKept {
+		t.Errorf("%d answers (that in force: %t) and %d refused requests are kept", len(k.answers), known, len(k.dead))
+	}
+	if earlier, dead := m.standIn(at(499)); !dead || earlier.Sequence != 5 {
+		t.Errorf("%v stands in for the last (%t)", earlier, dead)
 	}
 }

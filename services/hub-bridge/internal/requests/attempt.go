@@ -21,19 +21,19 @@ func (a *Applier) attempt(ctx context.Context, entry *Entry, have *clusterv1beta
 		return a.end(ctx, entry, have)
 	}
 	want, err := bridge.RequestedPlacement(request)
-	switch {
-	case err != nil:
+	if err != nil {
 		var field *schemas.FieldError
 		errors.As(err, &field)
 		return &events.BadInput{Reason: bridge.ReasonRefusedByHub, Field: field.Field, Err: fmt.Errorf("placement %s/%s: %w", request.Metadata.Namespace, request.Metadata.Name, err)}
-	case have == nil:
-		created, err := a.Hub.CreatePlacement(ctx, want)
-		if err != nil {
-			return err
-		}
-		a.answer(ctx, entry, created, schemas.OutcomeApplied, "", "")
-		return nil
-	case !bridge.FromBus(have):
+	}
+	if have == nil {
+		return a.create(ctx, entry, want)
+	}
+	ours, err := a.owned(ctx, entry.Subject, have)
+	switch {
+	case err != nil:
+		return err
+	case !ours:
 		a.answer(ctx, entry, nil, schemas.OutcomeRefused, bridge.ReasonBornOnHub,
 			"the hub has a Placement of that name that was not created over the bus: edit it there, or choose another name")
 		return nil
@@ -43,13 +43,28 @@ func (a *Applier) attempt(ctx context.Context, entry *Entry, have *clusterv1beta
 	return a.update(ctx, entry, have, want)
 }
 
+// create creates what is asked for, be it anew after somebody deleted it.
+func (a *Applier) create(ctx context.Context, entry *Entry, want *bridge.Manifest) error {
+	created, err := a.Hub.CreatePlacement(ctx, want)
+	if err != nil {
+		return err
+	}
+	reason, message := "", ""
+	if a.memory.get(entry.Subject).force == entry.Sequence {
+		reason = bridge.ReasonRestored
+		message = "it was deleted on the hub and created anew: the Placement was created over the bus, so delete it there (spokewire delete)"
+	}
+	a.answer(ctx, entry, created, schemas.OutcomeApplied, reason, message)
+	return nil
+}
+
 // update makes have what was asked for. Whether the spec differs only the
 // API server can tell, for it fills in defaults; it is asked once for each
 // generation.
-func (a *Applier) update(ctx context.Context, entry *Entry, have, want *clusterv1beta1.Placement) error {
+func (a *Applier) update(ctx context.Context, entry *Entry, have *clusterv1beta1.Placement, want *bridge.Manifest) error {
 	merged, differs := bridge.MergeRequest(have, want)
-	before := a.knows(entry.Subject)
-	same := before.sequence == entry.Sequence && before.uid == string(have.UID)
+	before := a.memory.get(entry.Subject)
+	same := before.force == entry.Sequence && before.uid == string(have.UID)
 	if same && before.generation == have.Generation && !differs {
 		return nil
 	}
@@ -77,11 +92,15 @@ func (a *Applier) update(ctx context.Context, entry *Entry, have, want *clusterv
 
 // end deletes what was asked for before.
 func (a *Applier) end(ctx context.Context, entry *Entry, have *clusterv1beta1.Placement) error {
-	switch {
-	case have == nil:
+	if have == nil {
 		a.answer(ctx, entry, nil, schemas.OutcomeUnchanged, "", "")
 		return nil
-	case !bridge.FromBus(have):
+	}
+	ours, err := a.owned(ctx, entry.Subject, have)
+	switch {
+	case err != nil:
+		return err
+	case !ours:
 		a.answer(ctx, entry, nil, schemas.OutcomeRefused, bridge.ReasonBornOnHub, "the hub's Placement of that name was not created over the bus: delete it there")
 		return nil
 	}
