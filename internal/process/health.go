@@ -73,13 +73,23 @@ func (h *Health) readyHandler() http.HandlerFunc {
 	checks := h.handler(h.ready)
 	return func(w http.ResponseWriter, r *http.Request) {
 		checks(w, r)
-		h.mu.Lock()
-		details := maps.Clone(h.details)
-		h.mu.Unlock()
+		details := h.Details()
 		for _, name := range slices.Sorted(maps.Keys(details)) {
-			fmt.Fprintf(w, "[i] %s: %s\n", name, details[name]())
+			fmt.Fprintf(w, "[i] %s: %s\n", name, details[name])
 		}
 	}
+}
+
+// Details returns the lines of /readyz that inform, by name.
+func (h *Health) Details() map[string]string {
+	h.mu.Lock()
+	details := maps.Clone(h.details)
+	h.mu.Unlock()
+	texts := map[string]string{}
+	for name, text := range details {
+		texts[name] = text()
+	}
+	return texts
 }
 
 // handler answers 200 or 503 with a line for each check.

@@ -24,6 +24,7 @@ type lease struct {
 	mu      sync.Mutex
 	err     error     // of the last call, nil if it can be used
 	said    string    // the remedy that the log names
+	holder  string    // whom the Lease was seen to name last
 	renewed time.Time // when the last renewal that succeeded was begun
 	changed chan struct{}
 }
@@ -44,6 +45,9 @@ func (l *lease) Ready() error {
 // Get reads the Lease. That there is none is no failure: it is created next.
 func (l *lease) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	record, raw, err := l.Interface.Get(ctx)
+	if err == nil {
+		l.saw(record.HolderIdentity)
+	}
 	if !apierrors.IsNotFound(err) {
 		l.note(ctx, err)
 	}
@@ -80,7 +84,7 @@ func (l *lease) keep(r resourcelock.LeaderElectionRecord, began time.Time, err e
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.renewed = began
+	l.renewed, l.holder = began, r.HolderIdentity
 	close(l.changed)
 	l.changed = make(chan struct{})
 }

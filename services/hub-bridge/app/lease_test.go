@@ -62,3 +62,35 @@ func TestLeaseOutOfReach(t *testing.T) {
 		})
 	}
 }
+
+// A replica that waits says for whom, in its readiness and as a metric, and
+// leads once the other one is gone.
+func TestWaitingForTheLease(t *testing.T) {
+	t.Parallel()
+	first := start(t, func(o *app.Options) { o.Identity = "first" })
+	eventually(t, "the first leads", func() error { return first.says("held by this replica", 1) })
+	second := start(t, func(o *app.Options) { o.Identity, o.Namespace = "second", first.options.Namespace })
+	eventually(t, "the second names the first", func() error {
+		return second.says("held by first (Lease "+first.options.Namespace+"/"+app.LeaseName+"), which writes to the hub; this replica, second, waits", 0)
+	})
+	first.stop()
+	eventually(t, "the second leads", func() error { return second.says("held by this replica", 1) })
+}
+
+// says returns an error unless the bridge's readiness names the holder so,
+// and its metric has that value.
+func (e *env) says(detail string, leading float64) error {
+	if got := e.runtime.Health.Details()["lease"]; got != detail {
+		return fmt.Errorf("it says %q, want %q", got, detail)
+	}
+	families, err := e.runtime.Metrics.Gather()
+	if err != nil {
+		return err
+	}
+	for _, f := range families {
+		if f.GetName() == "spokewire_hub_bridge_leading" && f.GetMetric()[0].GetGauge().GetValue() == leading {
+			return nil
+		}
+	}
+	return fmt.Errorf("the metric is not %g", leading)
+}

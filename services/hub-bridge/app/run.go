@@ -105,6 +105,8 @@ func (b *bridge) wire() error {
 	rt.Health.Ready("bus", b.synced)
 	if b.lock != nil {
 		rt.Health.Ready("lease", b.lock.Ready)
+		rt.Health.Detail("lease", b.lock.Detail)
+		rt.Metrics.MustRegister(b.lock.leading())
 	}
 	return b.hub.OnChange(b.changed)
 }
