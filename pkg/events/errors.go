@@ -20,6 +20,8 @@ var (
 	ErrDenied = errors.New("permission denied")
 	// ErrInvalidEvent: the event breaks the rules of CloudEvents.
 	ErrInvalidEvent = errors.New("not a valid CloudEvent")
+	// ErrNoResponder: nobody answers such requests.
+	ErrNoResponder = errors.New("nobody answers")
 	// ErrClosed: the bus was closed.
 	ErrClosed = errors.New("the bus is closed")
 )

@@ -3,6 +3,7 @@ package events
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/spokewire/spokewire/pkg/events/internal/filter"
 )
@@ -34,6 +35,8 @@ type Extent struct {
 	// Position is up to where it was read: that of the question, or the end
 	// of the stream where that comes before.
 	Position uint64
+	// Now was the server's time when the reading began.
+	Now time.Time
 	// Ended: the stream ends before the position that was asked for, so it
 	// was restored from an earlier copy, or lost its end.
 	Ended bool

@@ -20,6 +20,22 @@ type badCase struct {
 
 func badCases() map[string]badCase {
 	return map[string]badCase{
+		"dev.spokewire.audit.answered.v1/counts":                    {wantField: "counts"},
+		"dev.spokewire.audit.asked.v1/from":                         {wantField: "from"},
+		"dev.spokewire.explain.answered.v1/decision":                {wantField: "decision.namespace"},
+		"dev.spokewire.explain.asked.v1/cluster":                    {wantField: "cluster"},
+		"dev.spokewire.explain.asked.v1/unknown":                    {wantField: "seq"},
+		"dev.spokewire.replay.answered.v1/verdict":                  {wantField: "verdict"},
+		"dev.spokewire.replay.asked.v1/name":                        {wantField: "name"},
+		"dev.spokewire.whatif.answered.v1/mode":                     {wantField: "decision.mode"},
+		"dev.spokewire.whatif.asked.v1/add":                         {wantField: "add[0].cluster.name"},
+		"dev.spokewire.whatif.asked.v1/label":                       {wantField: "metrics[0].labels"},
+		"dev.spokewire.whatif.asked.v1/metric":                      {wantField: "metrics[0].name"},
+		"dev.spokewire.whatif.asked.v1/remove":                      {wantField: "remove[1]"},
+		"dev.spokewire.whatif.asked.v1/score":                       {wantField: "scores[0].value"},
+		"dev.spokewire.whatif.asked.v1/spec":                        {wantField: "placement.spec"},
+		"dev.spokewire.whatif.asked.v1/taint":                       {wantField: "taint[0].taint.effect"},
+		"dev.spokewire.whatif.asked.v1/untaint":                     {wantField: "untaint[0].cluster"},
 		"dev.spokewire.config.placement.deleted.v1/missing":         {wantField: "name"},
 		"dev.spokewire.config.placement.deleted.v1/name":            {wantField: "name"},
 		"dev.spokewire.config.placement.requested.v1/namespace":     {wantField: "metadata.namespace"},

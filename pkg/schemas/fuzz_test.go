@@ -105,7 +105,7 @@ func beyondSchema(err error) bool {
 		return true
 	case strings.Contains(field.Reason, "parsing time"), strings.Contains(field.Reason, "invalid duration"):
 		return true
-	case last == "validFor", last == "now":
+	case last == "validFor", last == "now", last == "from":
 		return strings.HasPrefix(field.Reason, "is missing")
 	}
 	return last == "body"

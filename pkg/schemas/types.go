@@ -14,6 +14,17 @@ const (
 	TypeDeadLetterWritten = "dev.spokewire.dead.written.v1"
 	TypeDeadLetterDropped = "dev.spokewire.dead.dropped.v1"
 
+	// Questions about decisions, and their answers. They are requests and
+	// replies, in no stream.
+	TypeExplainAsked    = "dev.spokewire.explain.asked.v1"
+	TypeExplainAnswered = "dev.spokewire.explain.answered.v1"
+	TypeWhatIfAsked     = "dev.spokewire.whatif.asked.v1"
+	TypeWhatIfAnswered  = "dev.spokewire.whatif.answered.v1"
+	TypeReplayAsked     = "dev.spokewire.replay.asked.v1"
+	TypeReplayAnswered  = "dev.spokewire.replay.answered.v1"
+	TypeAuditAsked      = "dev.spokewire.audit.asked.v1"
+	TypeAuditAnswered   = "dev.spokewire.audit.answered.v1"
+
 	// What the bridge observes on the hub (SW_HUB).
 	TypeHubCluster           = "dev.spokewire.hub.cluster.observed.v1"
 	TypeHubClusterSet        = "dev.spokewire.hub.clusterset.observed.v1"
@@ -47,6 +58,14 @@ var types = map[string]func() Payload{
 	TypeReceiptRecorded:      func() Payload { return new(Receipt) },
 	TypeDeadLetterWritten:    func() Payload { return new(DeadLetter) },
 	TypeDeadLetterDropped:    func() Payload { return new(DeadDropped) },
+	TypeExplainAsked:         func() Payload { return new(ExplainAsk) },
+	TypeExplainAnswered:      func() Payload { return new(ExplainAnswer) },
+	TypeWhatIfAsked:          func() Payload { return new(WhatIfAsk) },
+	TypeWhatIfAnswered:       func() Payload { return new(WhatIfAnswer) },
+	TypeReplayAsked:          func() Payload { return new(ReplayAsk) },
+	TypeReplayAnswered:       func() Payload { return new(ReplayAnswer) },
+	TypeAuditAsked:           func() Payload { return new(AuditAsk) },
+	TypeAuditAnswered:        func() Payload { return new(AuditAnswer) },
 	TypeHubCluster:           func() Payload { return new(Cluster) },
 	TypeHubClusterSet:        func() Payload { return new(ClusterSet) },
 	TypeHubBinding:           func() Payload { return new(Binding) },

@@ -30,6 +30,9 @@ func pastOf(t *testing.T, h events.Historian, position uint64, filters ...string
 	if err != nil {
 		t.Fatal(err)
 	}
+	if time.Since(extent.Now).Abs() > time.Minute {
+		t.Errorf("the server's time is %v", extent.Now)
+	}
 	slices.Sort(extent.Lost)
 	slices.Sort(extent.Later)
 	return slices.Sorted(maps.Keys(found)), extent

@@ -38,7 +38,7 @@ func (s *store) past(p events.Past) (events.Extent, []events.Message, error) {
 	if st == nil {
 		return events.Extent{}, nil, fmt.Errorf("past of %s: %w", p.Stream, events.ErrNotFound)
 	}
-	extent := events.Extent{Position: p.Position, Ended: p.Position > st.newest}
+	extent := events.Extent{Position: p.Position, Now: s.now(), Ended: p.Position > st.newest}
 	if p.Position == 0 || extent.Ended {
 		extent.Position = st.newest
 	}

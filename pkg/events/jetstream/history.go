@@ -42,7 +42,7 @@ func (b *Bus) Past(ctx context.Context, p events.Past, fn func(events.Message) e
 	if err != nil {
 		return events.Extent{}, fmt.Errorf("past of %s: %w", p.Stream, b.secrets.wrap(err))
 	}
-	extent := events.Extent{Position: p.Position, Ended: p.Position > info.State.LastSeq}
+	extent := events.Extent{Position: p.Position, Now: info.TimeStamp, Ended: p.Position > info.State.LastSeq}
 	if p.Position == 0 || extent.Ended {
 		extent.Position = info.State.LastSeq
 	}

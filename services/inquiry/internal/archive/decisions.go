@@ -1,0 +1,71 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spokewire/spokewire/internal/placement"
+	"github.com/spokewire/spokewire/pkg/events"
+	"github.com/spokewire/spokewire/pkg/schemas"
+)
+
+// Decision is one of the log.
+type Decision struct {
+	*schemas.PlacementDecision
+	Sequence   uint64
+	ReceivedAt time.Time
+}
+
+// Ref names it.
+func (d *Decision) Ref() schemas.DecisionRef {
+	return schemas.DecisionRef{Namespace: d.Placement.Namespace, Name: d.Placement.Name, Sequence: d.Sequence, Now: d.Now}
+}
+
+// Decision reads a Placement's decision at a sequence, or with 0 its last. It
+// returns a *events.Refusal where the log has none.
+func (a *Archive) Decision(ctx context.Context, key placement.Key, sequence uint64) (*Decision, error) {
+	var m events.Message
+	var err error
+	if sequence == 0 {
+		m, err = a.Bus.Last(ctx, events.StreamDecisions, decisionSubject(key))
+	} else {
+		m, err = a.Bus.Next(ctx, events.StreamDecisions, decisionSubject(key), sequence-1)
+	}
+	d := decisionIn(m)
+	switch {
+	case err != nil && !errors.Is(err, events.ErrNotFound):
+		return nil, fmt.Errorf("reading %s: %w", events.StreamDecisions, err)
+	case sequence != 0 && (err != nil || m.Sequence != sequence || d == nil):
+		return nil, events.Refusef(events.RefusedUnknown, "sequence", "is %d: the log has no decision of %s there (it keeps the last 32 of each Placement)", sequence, key)
+	case err != nil || d == nil:
+		return nil, events.Refusef(events.RefusedUnknown, "name", "is %q: the log has no decision of it", key)
+	}
+	return &Decision{PlacementDecision: d, Sequence: m.Sequence, ReceivedAt: m.ReceivedAt}, nil
+}
+
+// Decisions calls fn with the decisions of a period, oldest first, until it
+// returns false.
+func (a *Archive) Decisions(ctx context.Context, q *schemas.AuditAsk, fn func(*Decision) (bool, error)) error {
+	namespace, name := "*", "*"
+	if q.Namespace != "" {
+		namespace = events.EncodeToken(q.Namespace)
+	}
+	if q.Name != "" {
+		name = events.EncodeToken(q.Name)
+	}
+	filter := "sw.decision." + events.KindPlacement + "." + namespace + "." + name
+	watch := events.Watch{Stream: events.StreamDecisions, Subjects: []string{filter}, Since: q.From}
+	return a.state(ctx, watch, func(m events.Message) error {
+		d := decisionIn(m)
+		if d == nil || m.Sequence <= q.After || !q.To.IsZero() && m.ReceivedAt.After(q.To) {
+			return nil
+		}
+		more, err := fn(&Decision{PlacementDecision: d, Sequence: m.Sequence, ReceivedAt: m.ReceivedAt})
+		if err == nil && !more {
+			return errRead
+		}
+		return err
+	})
+}
