@@ -12,6 +12,7 @@ const (
 	HubBridge       = "hub-bridge"
 	Scorer          = "scorer"
 	PlacementWriter = "placement-writer"
+	Inquiry         = "inquiry"
 )
 
 // rights are what a service does on the bus.
@@ -23,6 +24,10 @@ type rights struct {
 	// looksUp are further streams of which it reads single messages, beside
 	// the dead letters: a publish may have to ask what is there.
 	looksUp []string
+	// answers are requests. Who answers them reads single messages of
+	// further streams, publishes answers, to the inboxes of those who may ask,
+	// and nothing else; it has no consumer, which could deliver anywhere.
+	answers []string
 }
 
 // services is the one place that says which service may do what.
@@ -40,6 +45,10 @@ var services = map[string]rights{
 		publishes: []string{"sw.decision.placement.*.*"},
 		reads:     []string{events.StreamHub, events.StreamScores, events.StreamDecisions},
 	},
+	Inquiry: {
+		looksUp: []string{events.StreamMetrics, events.StreamHub, events.StreamScores, events.StreamConfig, events.StreamDecisions},
+		answers: []string{events.AskSubjects},
+	},
 }
 
 // Services returns the names of the hub services that this package knows,
@@ -48,6 +57,9 @@ func Services() []string { return slices.Sorted(maps.Keys(services)) }
 
 func serviceUser(name string) User {
 	r := services[name]
+	if len(r.answers) > 0 {
+		return responderUser(name, r)
+	}
 	publish := slices.Clone(r.publishes)
 	publish = append(publish, "sw."+events.FamilyDead+"."+events.EncodeToken(name)+".*")
 	// A compare-and-set that was answered by silence is settled by asking
@@ -62,6 +74,21 @@ func serviceUser(name string) User {
 	}
 	return User{Name: name, Account: AccountHub, Publish: publish, Subscribe: []string{InboxPrefix(name) + ".>"}}
 }
+
+// responderUser answers what the operator asks, whose inboxes begin with
+// _INBOX. What it is asked to answer on any other subject the server refuses.
+func responderUser(name string, r rights) User {
+	publish := []string{InboxPrefix(Operator) + ".>"}
+	for _, stream := range r.looksUp {
+		publish = append(publish, lookAPI(stream)...)
+	}
+	subscribe := append([]string{InboxPrefix(name) + ".>", microSubjects}, r.answers...)
+	return User{Name: name, Account: AccountHub, Publish: publish, Subscribe: subscribe}
+}
+
+// microSubjects are what NATS asks of every micro service: who are you, how
+// are you.
+const microSubjects = "$SRV.>"
 
 const apiPrefix = "$JS.API."
 

@@ -22,7 +22,7 @@ const (
 	// ReadAdmin creates the mirrors in READ, and may do nothing else.
 	ReadAdmin = "read-admin"
 	// Operator publishes metrics, scores and configuration, drops dead
-	// letters, and reads every stream.
+	// letters, asks about decisions, and reads every stream.
 	Operator = "operator"
 	// System watches the server itself.
 	System = "sys"
@@ -84,7 +84,7 @@ func adminUser(name, account string) User {
 // operatorUser names no streams, so that it reads those of the future too.
 func operatorUser() User {
 	publish := []string{
-		"sw.metric.*.*", "sw.score.*.*", "sw.config.*.*.*", events.DropSubject("") + "*", "$JS.ACK.>", "$JS.FC.>",
+		"sw.metric.*.*", "sw.score.*.*", "sw.config.*.*.*", events.DropSubject("") + "*", events.AskSubjects, microSubjects, "$JS.ACK.>", "$JS.FC.>",
 	}
 	for _, op := range []string{
 		"INFO", "STREAM.NAMES", "STREAM.LIST", "STREAM.INFO.*", "STREAM.MSG.GET.*", "DIRECT.GET.>",

@@ -16,9 +16,9 @@ type Historian interface {
 	// returns fn's error, ctx's, ErrInvalidOption, ErrNotFound where there is
 	// no such stream, or the transport's.
 	Past(ctx context.Context, p Past, fn func(Message) error) (Extent, error)
-	// Next returns the first event of subject after a position, or
-	// ErrNotFound.
-	Next(ctx context.Context, stream, subject string, after uint64) (Message, error)
+	// Next returns the first event after a position whose subject the filter
+	// covers, or ErrNotFound.
+	Next(ctx context.Context, stream, filter string, after uint64) (Message, error)
 }
 
 // Past says what of a stream to read, and up to which position.

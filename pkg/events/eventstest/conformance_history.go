@@ -142,6 +142,12 @@ func testNext(t *testing.T, f Fixture) {
 			t.Errorf("after %d: %+v (%v), want %s", after, m, err, want)
 		}
 	}
+	if m, err := f.Bus.Next(timeout(t), events.StreamScores, "sw.score.*.x", first.Sequence); err != nil || idOf(m) != "b1" {
+		t.Errorf("of either: %+v (%v), want b1", m, err)
+	}
+	if _, err := f.Bus.Next(timeout(t), events.StreamScores, "a..b", 0); !errors.Is(err, events.ErrInvalidOption) {
+		t.Errorf("of no filter: %v", err)
+	}
 	if _, err := f.Bus.Next(timeout(t), events.StreamScores, scoreA, third.Sequence); !errors.Is(err, events.ErrNotFound) {
 		t.Errorf("after the last: %v", err)
 	}

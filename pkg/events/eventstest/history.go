@@ -66,19 +66,20 @@ func (s *store) past(p events.Past) (events.Extent, []events.Message, error) {
 }
 
 // Next implements events.Historian.
-func (b *Bus) Next(ctx context.Context, stream, subject string, after uint64) (events.Message, error) {
+func (b *Bus) Next(ctx context.Context, stream, subjects string, after uint64) (events.Message, error) {
+	if err := (events.Past{Stream: stream, Subjects: []string{subjects}}).Validate(); err != nil {
+		return events.Message{}, err
+	}
 	if err := b.wait(ctx); err != nil {
-		return events.Message{}, fmt.Errorf("next of %s: %w", subject, err)
+		return events.Message{}, fmt.Errorf("next of %s: %w", subjects, err)
 	}
 	b.store.mu.Lock()
 	defer b.store.mu.Unlock()
 	b.store.expire()
 	if s := b.store.streams[stream]; s != nil {
-		for _, r := range s.subjects[subject] {
-			if r.message.Sequence > after {
-				return r.message, nil
-			}
+		if records := s.after(after, []string{subjects}); len(records) > 0 {
+			return records[0].message, nil
 		}
 	}
-	return events.Message{}, fmt.Errorf("%s after %d in %s: %w", subject, after, stream, events.ErrNotFound)
+	return events.Message{}, fmt.Errorf("%s after %d in %s: %w", subjects, after, stream, events.ErrNotFound)
 }

@@ -225,10 +225,10 @@ func lastValue(m *nats.Msg, key string) string {
 }
 
 // Next implements events.Historian. The leader answers.
-func (b *Bus) Next(ctx context.Context, stream, subject string, after uint64) (events.Message, error) {
-	if err := events.CheckSubject(subject); err != nil {
+func (b *Bus) Next(ctx context.Context, stream, filter string, after uint64) (events.Message, error) {
+	if err := (events.Past{Stream: stream, Subjects: []string{filter}}).Validate(); err != nil {
 		return events.Message{}, err
 	}
-	m, err := b.get(ctx, stream, getRequest{Sequence: after + 1, NextSubject: subject})
+	m, err := b.get(ctx, stream, getRequest{Sequence: after + 1, NextSubject: filter})
 	return m, b.secrets.wrap(err)
 }

@@ -18,7 +18,6 @@ import (
 type Bus interface {
 	events.Historian
 	events.Getter
-	events.Watcher
 }
 
 // Archive reads. It may be used by several goroutines.

@@ -56,16 +56,50 @@ func (a *Archive) Decisions(ctx context.Context, q *schemas.AuditAsk, fn func(*D
 		name = events.EncodeToken(q.Name)
 	}
 	filter := "sw.decision." + events.KindPlacement + "." + namespace + "." + name
-	watch := events.Watch{Stream: events.StreamDecisions, Subjects: []string{filter}, Since: q.From}
-	return a.state(ctx, watch, func(m events.Message) error {
-		d := decisionIn(m)
-		if d == nil || m.Sequence <= q.After || !q.To.IsZero() && m.ReceivedAt.After(q.To) {
+	after, err := a.start(ctx, filter, q)
+	for err == nil {
+		var m events.Message
+		if m, err = a.Bus.Next(ctx, events.StreamDecisions, filter, after); err != nil {
+			break
+		}
+		if !q.To.IsZero() && m.ReceivedAt.After(q.To) {
 			return nil
 		}
-		more, err := fn(&Decision{PlacementDecision: d, Sequence: m.Sequence, ReceivedAt: m.ReceivedAt})
-		if err == nil && !more {
-			return errRead
+		after = m.Sequence
+		d := decisionIn(m)
+		if d == nil || m.ReceivedAt.Before(q.From) {
+			continue
 		}
-		return err
-	})
+		more, err := fn(&Decision{PlacementDecision: d, Sequence: m.Sequence, ReceivedAt: m.ReceivedAt})
+		if err != nil || !more {
+			return err
+		}
+	}
+	if errors.Is(err, events.ErrNotFound) {
+		return nil
+	}
+	return fmt.Errorf("reading %s: %w", events.StreamDecisions, err)
+}
+
+// start returns a position before the period's first decision, and not much
+// before: times grow with the sequence, so it is found by halving.
+func (a *Archive) start(ctx context.Context, filter string, q *schemas.AuditAsk) (uint64, error) {
+	extent, err := a.Bus.Past(ctx, events.Past{Stream: events.StreamDecisions, Subjects: []string{"sw.nothing"}}, func(events.Message) error { return nil })
+	if err != nil {
+		return 0, err
+	}
+	low, high := q.After, max(q.After, extent.Position)
+	for high-low > 1 {
+		middle := low + (high-low)/2
+		m, err := a.Bus.Next(ctx, events.StreamDecisions, filter, middle)
+		switch {
+		case err != nil && !errors.Is(err, events.ErrNotFound):
+			return 0, err
+		case err == nil && m.ReceivedAt.Before(q.From):
+			low = middle
+		default:
+			high = middle
+		}
+	}
+	return low, nil
 }

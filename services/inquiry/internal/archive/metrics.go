@@ -19,37 +19,51 @@ func (a *Archive) Metrics(ctx context.Context, c *score.Compiler, scorers, clust
 		}
 		return nil
 	}
-	var configs, sources []string
 	for _, name := range scorers {
-		configs = append(configs, events.ConfigSubject(events.KindScorer, "", name))
+		if err := a.last(ctx, events.StreamConfig, events.ConfigSubject(events.KindScorer, "", name), take); err != nil {
+			return nil, err
+		}
 	}
 	for _, name := range clusters {
-		sources = append(sources, "sw.metric."+events.EncodeToken(name)+".*")
-	}
-	if len(configs) > 0 {
-		if _, err := a.Bus.Past(ctx, events.Past{Stream: events.StreamConfig, Subjects: configs}, take); err != nil {
-			return nil, fmt.Errorf("reading %s: %w", events.StreamConfig, err)
+		if err := a.sources(ctx, name, take); err != nil {
+			return nil, err
 		}
 	}
-	return m, a.state(ctx, events.Watch{Stream: events.StreamMetrics, Subjects: sources}, take)
+	return m, nil
 }
 
-var errRead = errors.New("read")
-
-// state reads the last events of an ingest stream, which has no past: it
-// takes no direct gets.
-func (a *Archive) state(ctx context.Context, w events.Watch, take func(events.Message) error) error {
-	err := a.Bus.Watch(ctx, w, func(u events.Update) error {
-		switch u.Kind {
-		case events.Stored:
-			return take(u.Message)
-		case events.Synced:
-			return errRead
+// sources reads the last snapshot of each source of a cluster. Its stream
+// takes no direct gets, so there is no Past to read; but the newest event of
+// one subject after the other is what that would be.
+func (a *Archive) sources(ctx context.Context, cluster string, take func(events.Message) error) error {
+	filter := "sw.metric." + events.EncodeToken(cluster) + ".*"
+	seen := map[string]bool{}
+	for after := uint64(0); ; {
+		m, err := a.Bus.Next(ctx, events.StreamMetrics, filter, after)
+		switch {
+		case errors.Is(err, events.ErrNotFound):
+			return nil
+		case err != nil:
+			return fmt.Errorf("reading %s: %w", events.StreamMetrics, err)
 		}
-		return nil
-	})
-	if errors.Is(err, errRead) {
-		return nil
+		after = m.Sequence
+		if seen[m.Subject] {
+			continue
+		}
+		seen[m.Subject] = true
+		if err := a.last(ctx, events.StreamMetrics, m.Subject, take); err != nil {
+			return err
+		}
 	}
-	return fmt.Errorf("reading %s: %w", w.Stream, err)
+}
+
+func (a *Archive) last(ctx context.Context, stream, subject string, take func(events.Message) error) error {
+	m, err := a.Bus.Last(ctx, stream, subject)
+	switch {
+	case errors.Is(err, events.ErrNotFound):
+		return nil
+	case err != nil:
+		return fmt.Errorf("reading %s: %w", stream, err)
+	}
+	return take(m)
 }

@@ -23,6 +23,12 @@ func (a ahead) but(own placement.Key) []string {
 	return names
 }
 
+// away reports whether a decision of k is on its way.
+func (a ahead) away(k placement.Key) bool {
+	own, there := a[k]
+	return there && own == 0
+}
+
 // read takes note that the log was read up to a decision of k.
 func (a ahead) read(k placement.Key, sequence uint64) {
 	if own := a[k]; own != 0 && own <= sequence {

@@ -64,8 +64,12 @@ func (d *desk) idle() bool {
 	return d.object == nil && d.observed == nil && d.decision == nil && d.Idle()
 }
 
-// settled brings what others read of the desk up to date.
+// settled brings what others read of the desk up to date. What is on its way
+// counts until its outcome is known.
 func (w *Writer) settled(d *desk) {
+	if w.ahead.away(d.key) {
+		return
+	}
 	if names := d.known().Selected(); names != nil {
 		w.fleet.SetDecision(d.key, names)
 	} else {
