@@ -99,7 +99,7 @@ clean: ## remove what was built, but not the caches
 # theirs, and must fit SPOKEWIRE_TAG of deploy/compose.
 IMAGES := spokewire nats-server etcd kube-apiserver placement
 TAG    ?= dev
-SECRETS_OF := operator populate nats etcd kube-apiserver ocm-placement hub-bridge scorer placement-writer \
+SECRETS_OF := operator populate nats etcd kube-apiserver ocm-placement hub-bridge scorer placement-writer inquiry \
 	spoke-1 spoke-2 spoke-3
 
 .PHONY: images compose-up compose-down compose-test

@@ -54,6 +54,9 @@ func TestChannelsAreThoseOfTheCode(t *testing.T) {
 	d, _ := load(t)
 	streams, families := map[string]bool{}, map[string]bool{}
 	for name, c := range d.Channels {
+		if asks(c) {
+			continue
+		}
 		subject := subjectOf(c, sampleValues(c))
 		parsed, err := events.ParseSubject(subject)
 		if err != nil {
@@ -124,15 +127,53 @@ func TestChannelsCarryWhatReadersTake(t *testing.T) {
 	t.Parallel()
 	d, _ := load(t)
 	for name, c := range d.Channels {
-		listed := map[string]bool{}
-		for key := range c.Messages {
-			listed[d.Components.Messages[key].Name] = true
+		listed := listedOn(d, c)
+		if asks(c) {
+			continue
 		}
 		for _, eventType := range schemas.Types() {
 			if taken := takes(subjectOf(c, sampleValues(c)), eventType); taken != listed[eventType] {
 				t.Errorf("channel %s: %s is listed: %v, but readers take it: %v", name, eventType, listed[eventType], taken)
 			}
 		}
+	}
+}
+
+// asks reports whether the channel is of requests, which are in no stream.
+func asks(c channel) bool { return matches(events.AskSubjects, c.Address) }
+
+// listedOn has the types of a channel's messages.
+func listedOn(d document, c channel) map[string]bool {
+	listed := map[string]bool{}
+	for key := range c.Messages {
+		listed[d.Components.Messages[key].Name] = true
+	}
+	return listed
+}
+
+// Every subject on which questions are answered is a channel, with the
+// question and the answer.
+func TestQuestionsAreThoseOfTheCode(t *testing.T) {
+	t.Parallel()
+	d, _ := load(t)
+	want := map[string][]string{
+		events.AskExplain: {schemas.TypeExplainAsked, schemas.TypeExplainAnswered},
+		events.AskWhatIf:  {schemas.TypeWhatIfAsked, schemas.TypeWhatIfAnswered},
+		events.AskReplay:  {schemas.TypeReplayAsked, schemas.TypeReplayAnswered},
+		events.AskAudit:   {schemas.TypeAuditAsked, schemas.TypeAuditAnswered},
+	}
+	for name, c := range d.Channels {
+		if !asks(c) {
+			continue
+		}
+		listed := listedOn(d, c)
+		if types := want[c.Address]; len(types) != 2 || !listed[types[0]] || !listed[types[1]] || len(listed) != 2 || c.Stream != "" {
+			t.Errorf("channel %s: %s in stream %q carries %v, want %v in none", name, c.Address, c.Stream, listed, types)
+		}
+		delete(want, c.Address)
+	}
+	for subject := range want {
+		t.Errorf("%s is no channel", subject)
 	}
 }
 

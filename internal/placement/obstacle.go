@@ -127,7 +127,8 @@ func unmet(kind string, q metav1.LabelSelectorRequirement, have labels.Set) Obst
 	if !present {
 		is = "it has none"
 	}
-	set, want, must := true, "", ""
+	set, want := true, ""
+	var must string
 	switch q.Operator {
 	case metav1.LabelSelectorOpIn:
 		want, must = q.Values[0], "must be "+anyOf(q.Values)
@@ -139,11 +140,9 @@ func unmet(kind string, q metav1.LabelSelectorRequirement, have labels.Set) Obst
 		set, must = false, "must not be there"
 	}
 	o := Obstacle{Change: change(kind, q.Key, value, want, fmt.Sprintf("%s %s %s, %s", kind, q.Key, must, is))}
-	switch {
-	case kind == schemas.ChangeClaim:
+	o.Fix = func(c *schemas.Cluster) { c.Labels = edited(c.Labels, q.Key, want, set) }
+	if kind == schemas.ChangeClaim {
 		o.Fix = func(c *schemas.Cluster) { c.Claims = edited(c.Claims, q.Key, want, set) }
-	default:
-		o.Fix = func(c *schemas.Cluster) { c.Labels = edited(c.Labels, q.Key, want, set) }
 	}
 	return o
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spokewire/spokewire/internal/spoke"
 	collector "github.com/spokewire/spokewire/services/collector/app"
 	hubbridge "github.com/spokewire/spokewire/services/hub-bridge/app"
+	inquiry "github.com/spokewire/spokewire/services/inquiry/app"
 	placementwriter "github.com/spokewire/spokewire/services/placement-writer/app"
 	scorer "github.com/spokewire/spokewire/services/scorer/app"
 )
@@ -16,7 +17,7 @@ import (
 func Commands() []*cobra.Command {
 	return []*cobra.Command{
 		broker.Command(), spoke.Command(),
-		collector.Command(), scorer.Command(), placementwriter.Command(), hubbridge.Command(),
+		collector.Command(), scorer.Command(), placementwriter.Command(), hubbridge.Command(), inquiry.Command(),
 		prepareCommand(), populateCommand(),
 	}
 }

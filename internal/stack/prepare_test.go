@@ -94,8 +94,8 @@ func TestEveryPartGetsItsOwnSecretsOnly(t *testing.T) {
 			owners[text] = append(owners[text], name)
 		}
 	}
-	if len(owners) != 9 {
-		t.Errorf("%d URLs, want those of 3 services, 3 clusters, 2 admins and the operator: %v", len(owners), owners)
+	if len(owners) != 10 {
+		t.Errorf("%d URLs, want those of 4 services, 3 clusters, 2 admins and the operator: %v", len(owners), owners)
 	}
 	for _, names := range owners {
 		if len(names) > 1 {

@@ -107,6 +107,11 @@ func (s *Stack) startServices(ctx context.Context) error {
 			names = append(names, name)
 		}
 	}
+	// It keeps nothing, so a second one would only cost memory here.
+	if err := s.startService(ctx, access.Inquiry, access.Inquiry); err != nil {
+		return err
+	}
+	names = append(names, access.Inquiry)
 	for _, name := range names {
 		if err := s.Ready(ctx, name); err != nil {
 			return err

@@ -27,10 +27,9 @@ const patience = 30 * time.Second
 // world is a server with the placement-writer and the inquiry service; the
 // test is the bridge and the scorer.
 type world struct {
-	t    *testing.T
-	bus  *jetstream.Bus
-	ask  ask.Client
-	uids int
+	t   *testing.T
+	bus *jetstream.Bus
+	ask ask.Client
 }
 
 func newWorld(t *testing.T) *world {

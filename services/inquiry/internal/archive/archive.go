@@ -125,12 +125,11 @@ func (r *reading) readPrevious() error {
 	if err != nil && !errors.Is(err, events.ErrNotFound) {
 		return err
 	}
-	d := decisionIn(m)
-	if err != nil || m.Sequence != previous || d == nil {
+	if d := decisionIn(m); m.Sequence == previous && d != nil { // m is empty with an error
+		r.TakeDecision(d, previous)
+	} else {
 		r.lose(events.StreamDecisions, fmt.Sprintf("%s#%d", subject, previous))
-		return nil
 	}
-	r.TakeDecision(d, previous)
 	return nil
 }
 
