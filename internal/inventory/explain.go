@@ -15,12 +15,13 @@ import (
 var (
 	ErrNoPlacement = errors.New("no such Placement")
 	ErrNoDecision  = errors.New("nothing was decided for it yet")
+	ErrNoCluster   = errors.New("no such cluster")
 )
 
 // Explained is a Placement's last decision, as explain shows it.
 type Explained struct {
 	Decision *Decision `json:"decision"`
-	// Receipt is the bridge's answer to this decision, if it is the last.
+	// Receipt is the bridge's answer to this decision.
 	Receipt *Receipt `json:"receipt,omitempty"`
 	// Cluster is the one cluster that is explained, or empty.
 	Cluster string `json:"cluster,omitempty"`
@@ -32,7 +33,9 @@ type Explained struct {
 }
 
 // Explain joins what explains the Placement's selection; with a cluster,
-// that cluster's part of it. It returns ErrNoPlacement or ErrNoDecision,
+// that cluster's part of it. The receipt is there if it is the last on the
+// Placement; Answered finds an earlier one. Explain returns ErrNoPlacement,
+// ErrNoDecision, or ErrNoCluster for a cluster of which s holds nothing,
 // wrapped.
 func Explain(s *State, namespace, name, cluster string) (*Explained, error) {
 	placements := Placements(s)
@@ -50,9 +53,45 @@ func Explain(s *State, namespace, name, cluster string) (*Explained, error) {
 		x.Receipt = r
 	}
 	if cluster != "" {
+		if !x.knows(s, cluster) {
+			return nil, fmt.Errorf("cluster %s: %w", cluster, ErrNoCluster)
+		}
 		x.Scores = scoresFor(s, cluster, x.Explanation(cluster))
 	}
 	return x, nil
+}
+
+// knows reports whether the decision, the hub, a metric or a score speaks of
+// the cluster.
+func (x *Explained) knows(s *State, cluster string) bool {
+	return x.Explanation(cluster) != nil || x.Selected(cluster) > 0 ||
+		slices.ContainsFunc(Clusters(s), func(c Cluster) bool { return c.Name == cluster }) ||
+		slices.ContainsFunc(Scores(s), func(score Score) bool { return score.Cluster == cluster })
+}
+
+// Answered looks for the bridge's answer in the receipts on the Placement
+// since the decision, in their order: the last one may be about a request. A
+// bridge that starts looks again and says Unchanged; what it did first says
+// more.
+func (x *Explained) Answered(receipts []events.Message) {
+	subject := events.DecisionSubject(events.KindPlacement, x.Decision.Placement.Namespace, x.Decision.Placement.Name)
+	var answer *Receipt
+	for _, m := range receipts {
+		received, err := events.Read(m)
+		if err != nil {
+			continue
+		}
+		r, ok := received.Payload.(*schemas.Receipt)
+		if !ok || r.Subject != subject || r.Sequence != x.Decision.Sequence {
+			continue
+		}
+		if answer == nil || answer.Outcome != schemas.OutcomeApplied || r.Outcome != schemas.OutcomeUnchanged {
+			answer = &Receipt{ReceivedAt: m.ReceivedAt, Receipt: r}
+		}
+	}
+	if answer != nil {
+		x.Receipt = answer
+	}
 }
 
 // Explanation returns the decision's word on a cluster; nil where it has

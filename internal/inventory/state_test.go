@@ -178,8 +178,12 @@ func (f *fixture) decide(mode string) *fixture {
 
 func (f *fixture) receipt(subject string, sequence uint64) *fixture {
 	f.t.Helper()
-	r := &schemas.Receipt{Subject: subject, Sequence: sequence, ID: "x", Outcome: schemas.OutcomeApplied}
-	return f.put(events.ReceiptSubject(events.KindPlacement, "default", "p"), schemas.TypeReceiptRecorded, "/test", r)
+	return f.answer(schemas.Receipt{Subject: subject, Sequence: sequence, ID: "x", Outcome: schemas.OutcomeApplied})
+}
+
+func (f *fixture) answer(r schemas.Receipt) *fixture {
+	f.t.Helper()
+	return f.put(events.ReceiptSubject(events.KindPlacement, "default", "p"), schemas.TypeReceiptRecorded, "/test", &r)
 }
 
 func TestPlacementMode(t *testing.T) {
@@ -281,8 +285,11 @@ func TestExplain(t *testing.T) {
 	if diff := cmp.Diff([]string{"Steady", "AddOn/gpu/x"}, x.Prioritizers()); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
-	f.receipt(subject, 1)
-	if x, err = Explain(f.state, "default", "p", "nowhere"); err != nil || x.Receipt == nil || x.Explanation("nowhere") != nil {
+	f.receipt(subject, 1).metrics("idle", "node")
+	if x, err = Explain(f.state, "default", "p", "idle"); err != nil || x.Receipt == nil || x.Explanation("idle") != nil {
 		t.Errorf("got %+v, %v, want this decision's receipt, and nothing of a cluster that it does not name", x, err)
+	}
+	if _, err := Explain(f.state, "default", "p", "nowhere"); !errors.Is(err, ErrNoCluster) {
+		t.Errorf("got %v, want ErrNoCluster", err)
 	}
 }

@@ -64,16 +64,20 @@ func object(data []byte) (Object, error) {
 		Kind       string           `json:"kind"`
 		Metadata   schemas.Metadata `json:"metadata"`
 	}
-	if err := readHead(data, &head); err != nil {
-		return Object{}, err
-	}
+	headErr := readHead(data, &head)
 	kind, err := KindOf(head.Kind)
-	if err != nil {
+	switch {
+	case headErr != nil && (err != nil || head.Metadata.Name == ""):
+		return Object{}, headErr
+	case err != nil:
 		return Object{}, fmt.Errorf("kind: %w", err)
 	}
 	o := Object{Kind: kind, Namespace: head.Metadata.Namespace, Name: head.Metadata.Name}
 	if kind.Namespaced && o.Namespace == "" {
 		o.Namespace = DefaultNamespace
+	}
+	if headErr != nil {
+		return Object{}, fmt.Errorf("%s: %w", o, headErr)
 	}
 	if o.Payload, err = kind.read(data, o); err != nil {
 		return Object{}, fmt.Errorf("%s: %w", o, err)
@@ -82,7 +86,7 @@ func object(data []byte) (Object, error) {
 }
 
 // readHead reads what tells the kind, and no more: unknown fields are the
-// kind's to refuse.
+// kind's to refuse. What it can read it does, in spite of an error.
 func readHead(data []byte, into any) error {
 	err := json.Unmarshal(data, into)
 	var wrongType *json.UnmarshalTypeError
@@ -90,13 +94,16 @@ func readHead(data []byte, into any) error {
 	case errors.As(err, &wrongType) && wrongType.Field == "":
 		return fmt.Errorf("is %s, want an object with apiVersion, kind and metadata", article(wrongType.Value))
 	case errors.As(err, &wrongType):
-		return typeError(wrongType, "")
+		return typeError(data, wrongType, "")
 	}
 	return err
 }
 
 func readScorer(data []byte, o Object) (schemas.Payload, error) {
 	s := new(schemas.Scorer)
+	if err := checkValidity(data); err != nil {
+		return nil, err
+	}
 	if err := unmarshal(data, s, ""); err != nil {
 		return nil, err
 	}
@@ -106,24 +113,25 @@ func readScorer(data []byte, o Object) (schemas.Payload, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	if err := checkValidity(data); err != nil {
-		return nil, err
-	}
 	return s, checkHubName(s)
 }
 
-// checkValidity refuses what would become the default without a word: zero
-// and nothing are one in a ScorerSpec.
+// checkValidity refuses what is no duration, and what would become the default
+// without a word: zero and nothing are one in a ScorerSpec.
 func checkValidity(data []byte) error {
 	var given struct {
 		Spec struct {
-			ValidFor *schemas.Duration `json:"validFor"`
+			ValidFor json.RawMessage `json:"validFor"`
 		} `json:"spec"`
 	}
-	if err := json.Unmarshal(data, &given); err != nil {
-		return err
+	if err := json.Unmarshal(data, &given); err != nil || given.Spec.ValidFor == nil || string(given.Spec.ValidFor) == "null" {
+		return nil //nolint:nilerr // what is no object is refused where the whole is read
 	}
-	if d := given.Spec.ValidFor; d != nil && *d <= 0 {
+	var d schemas.Duration
+	if err := json.Unmarshal(given.Spec.ValidFor, &d); err != nil {
+		return &schemas.FieldError{Field: "spec.validFor", Reason: fmt.Sprintf("is %.100s, %s", given.Spec.ValidFor, err)}
+	}
+	if d <= 0 {
 		return &schemas.FieldError{Field: "spec.validFor", Reason: fmt.Sprintf("is %s, want more than 0 (leave it out for the default)", d)}
 	}
 	return nil

@@ -19,7 +19,7 @@ func unmarshal(data []byte, into any, prefix string) error {
 	var wrongType *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &wrongType) && wrongType.Field != "":
-		return typeError(wrongType, prefix)
+		return typeError(data, wrongType, prefix)
 	case err != nil:
 		return err
 	case len(unknown) == 0:
@@ -32,8 +32,9 @@ func unmarshal(data []byte, into any, prefix string) error {
 	return unknown[0]
 }
 
-// typeError names the field, and the types as they stand in a manifest.
-func typeError(err *json.UnmarshalTypeError, prefix string) error {
+// typeError names the field of data, with the keys and the positions that err
+// leaves out, and the types as they stand in a manifest.
+func typeError(data []byte, err *json.UnmarshalTypeError, prefix string) error {
 	want := err.Type.String()
 	switch err.Type.Kind() {
 	case reflect.Map, reflect.Struct:
@@ -41,7 +42,7 @@ func typeError(err *json.UnmarshalTypeError, prefix string) error {
 	case reflect.Slice, reflect.Array:
 		want = "an array"
 	}
-	return &schemas.FieldError{Field: prefix + err.Field, Reason: fmt.Sprintf("is %s, want %s", article(err.Value), want)}
+	return &schemas.FieldError{Field: prefix + schemas.FieldAt(data, err.Offset), Reason: fmt.Sprintf("is %s, want %s", article(err.Value), want)}
 }
 
 // article puts one before the name of a JSON type.

@@ -62,12 +62,15 @@ func readPayload(m Message, e event.Event) (schemas.Payload, error) {
 		return payload, nil
 	case errors.Is(err, schemas.ErrUnknownType):
 		return nil, &BadInput{Reason: "UnknownType", Field: "type", Err: fmt.Errorf("%s: %w (see: spokewire schema list)", m.Subject, err)}
-	case !json.Valid(e.Data()):
-		return nil, &BadInput{Reason: "NotJSON", Field: "data", Err: fmt.Errorf("%s: %w", m.Subject, err)}
-	case errors.As(err, &field):
-		return nil, &BadInput{Reason: "BadPayload", Field: field.Field, Err: fmt.Errorf("%s: %w", m.Subject, err)}
 	}
-	return nil, &BadInput{Reason: "BadPayload", Field: "data", Err: fmt.Errorf("%s: %w", m.Subject, err)}
+	bad := &BadInput{Reason: "BadPayload", Field: "data", Err: fmt.Errorf("%s: %w", m.Subject, err)}
+	if errors.As(err, &field) {
+		bad.Field = field.Field
+	}
+	if !json.Valid(e.Data()) {
+		bad.Reason = "NotJSON"
+	}
+	return nil, bad
 }
 
 // typePrefix is how the type of every event on a subject begins.

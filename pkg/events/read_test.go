@@ -77,7 +77,7 @@ func TestReadRefuses(t *testing.T) {
 		"a type of the future":        {"sw.metric.c.s", func(e *event.Event) { e.SetType("dev.spokewire.metrics.observed.v99") }, "UnknownType", "type"},
 		"not JSON":                    {"sw.metric.c.s", data("gpu_free 3"), "NotJSON", "data"},
 		"nothing":                     {"sw.metric.c.s", data(""), "NotJSON", "data"},
-		"NaN":                         {"sw.metric.c.s", data(`{"samples":[{"name":"x","value":NaN}]}`), "NotJSON", "data"},
+		"NaN":                         {"sw.metric.c.s", data(`{"samples":[{"name":"x","value":NaN}]}`), "NotJSON", "samples[0].value"},
 		"a string for a number":       {"sw.metric.c.s", data(`{"samples":[{"name":"x","value":"3"}]}`), "BadPayload", ""},
 		"a name with a line break":    {"sw.metric.c.s", data(`{"samples":[{"name":"x\ny","value":3}]}`), "BadPayload", "samples[0].name"},
 		"no samples":                  {"sw.metric.c.s", data(`{}`), "BadPayload", "samples"},

@@ -99,7 +99,7 @@ func badCases() map[string]badCase {
 		"dev.spokewire.metrics.observed.v1/long-name":               {wantField: "samples[0].name"},
 		"dev.spokewire.metrics.observed.v1/long-unit":               {wantField: "samples[0].unit"},
 		"dev.spokewire.metrics.observed.v1/many-labels":             {wantField: "samples[0].labels"},
-		"dev.spokewire.metrics.observed.v1/nan":                     {wantField: "data"},
+		"dev.spokewire.metrics.observed.v1/nan":                     {wantField: "samples[0].value"},
 		"dev.spokewire.metrics.observed.v1/newline-name":            {wantField: "samples[0].name"},
 		"dev.spokewire.metrics.observed.v1/no-samples":              {wantField: "samples"},
 		"dev.spokewire.metrics.observed.v1/no-value":                {wantField: "samples[1].value"},

@@ -2,12 +2,14 @@ package schemas
 
 import (
 	"encoding/json"
-	"fmt"
+	"errors"
 	"time"
 )
 
 // Duration is a time.Duration that stands in JSON as Go writes it: "1m30s".
 type Duration time.Duration
+
+var errNoDuration = errors.New(`want a duration such as "60s" or "1h30m"`)
 
 // MarshalJSON writes the duration as a string.
 func (d Duration) MarshalJSON() ([]byte, error) {
@@ -18,11 +20,11 @@ func (d Duration) MarshalJSON() ([]byte, error) {
 func (d *Duration) UnmarshalJSON(data []byte) error {
 	var s string
 	if err := json.Unmarshal(data, &s); err != nil {
-		return fmt.Errorf("a duration is a string such as \"60s\": %w", err)
+		return errNoDuration
 	}
 	parsed, err := time.ParseDuration(s)
 	if err != nil {
-		return err
+		return errNoDuration
 	}
 	*d = Duration(parsed)
 	return nil

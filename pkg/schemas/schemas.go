@@ -85,7 +85,7 @@ func unmarshalAny(data []byte, p Payload) error {
 	// first whether it is would take a tenth longer.
 	err := json.Unmarshal(data, p)
 	if err != nil && !json.Valid(data) {
-		return fieldErrorf("data", "is not JSON: %v", json.Unmarshal(data, new(json.RawMessage)))
+		return notJSON(data, json.Unmarshal(data, new(json.RawMessage)))
 	}
 	if bad := checkForm(data, shape); bad != nil {
 		return bad

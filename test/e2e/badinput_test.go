@@ -67,7 +67,7 @@ func TestBadInputIsRefusedKeptAndHarmsNobody(t *testing.T) {
 	}{
 		"not JSON":         {body: `{"samples":`, wantField: "data", wantText: "JSON"},
 		"wrong type":       {body: `{"samples":[{"name":"a","value":"high"}]}`, wantField: "samples[0].value", wantText: "string"},
-		"NaN":              {body: `{"samples":[{"name":"a","value":NaN}]}`, wantField: "data", wantText: "JSON"},
+		"NaN":              {body: `{"samples":[{"name":"b","value":1},{"name":"a","value":NaN}]}`, wantField: "samples[1].value", wantText: "samples[1].value is NaN, which JSON has not"},
 		"infinite":         {body: `{"samples":[{"name":"a","value":1e999}]}`, wantField: "samples[0].value", wantText: "1e999"},
 		"unknown field":    {body: `{"samples":[],"colour":"red"}`, wantField: "colour", wantText: "samples"},
 		"too many labels":  {body: `{"samples":[{"name":"a","value":1,"labels":{` + labels(1000) + `}}]}`, wantField: "samples[0].labels", wantText: "1000"},

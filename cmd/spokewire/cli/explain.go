@@ -49,8 +49,8 @@ from.`,
 	return c
 }
 
-// explainPlacement reads the last decision with its receipt, and the scores
-// of cluster unless that is empty.
+// explainPlacement reads the last decision with its receipt, and what there
+// is of cluster unless that is empty.
 func explainPlacement(ctx context.Context, b bus, text, cluster string) (*inventory.Explained, error) {
 	namespace, name, err := parsePlacement(text)
 	if err != nil {
@@ -61,7 +61,7 @@ func explainPlacement(ctx context.Context, b bus, text, cluster string) (*invent
 		return nil, err
 	}
 	if cluster != "" {
-		watches = append(watches, events.Watch{Stream: events.StreamScores, Subjects: scoresOf(cluster)})
+		watches = append(watches, watchesOfCluster(cluster)...)
 	}
 	state, err := read(ctx, b, watches...)
 	if err != nil {
@@ -70,19 +70,52 @@ func explainPlacement(ctx context.Context, b bus, text, cluster string) (*invent
 	x, err := inventory.Explain(state, namespace, name, cluster)
 	switch {
 	case err == nil:
-		return x, nil
+		return x, answered(ctx, b, x)
 	case errors.Is(err, inventory.ErrNoPlacement):
-		return nil, fmt.Errorf("%w: spokewire get placements lists what there is", err)
+		return nil, fmt.Errorf("%w: %sspokewire get placements lists what there is", err, elsewhere(inventory.Placements(state), text))
 	case errors.Is(err, inventory.ErrNoDecision):
-		return nil, fmt.Errorf("%w%s", err, undecided(state))
+		return nil, fmt.Errorf("%w%s", err, undecided(state, namespace, name))
+	case errors.Is(err, inventory.ErrNoCluster):
+		return nil, fmt.Errorf("%w: neither the hub nor a metric nor a score speaks of it; spokewire get clusters lists what there is", err)
 	}
 	return nil, err
 }
 
+// watchesOfCluster are for what there is of one cluster.
+func watchesOfCluster(cluster string) []events.Watch {
+	return []events.Watch{
+		{Stream: events.StreamHub, Subjects: []string{events.HubSubject(events.KindCluster, "", cluster)}},
+		{Stream: events.StreamMetrics, Subjects: metricsOf(cluster)},
+		{Stream: events.StreamScores, Subjects: scoresOf(cluster)},
+	}
+}
+
+// answered looks through the receipts since the decision.
+func answered(ctx context.Context, b bus, x *inventory.Explained) error {
+	p := x.Decision.Placement
+	watch := events.Watch{Stream: events.StreamReceipts, Subjects: []string{receiptsOf(p.Namespace, p.Name)}, Since: x.Decision.ReceivedAt}
+	var receipts []events.Message
+	err := b.Watch(ctx, watch, func(u events.Update) error {
+		switch u.Kind {
+		case events.Stored:
+			receipts = append(receipts, u.Message)
+		case events.Synced:
+			return errStop
+		}
+		return nil
+	})
+	if !errors.Is(err, errStop) {
+		return fmt.Errorf("reading the receipts: %w", err)
+	}
+	x.Answered(receipts)
+	return nil
+}
+
 // undecided says why there may be no decision.
-func undecided(state *inventory.State) string {
+func undecided(state *inventory.State, namespace, name string) string {
 	for _, p := range inventory.Placements(state) {
 		switch {
+		case p.Namespace != namespace || p.Name != name:
 		case p.Receipt != nil && p.Receipt.Outcome == schemas.OutcomeRefused:
 			return ": the hub refused it: " + p.Receipt.Message
 		case !p.OnHub:

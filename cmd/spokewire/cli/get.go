@@ -20,8 +20,12 @@ type resource[T any] struct {
 	watches    func(name string) ([]events.Watch, error)
 	list       func(s *inventory.State) []T
 	is         func(item *T, name string) bool
-	columns    []string
-	row        func(item *T, now time.Time) []string
+	// scope, if set, says what a flag narrows the list to.
+	scope func() string
+	// absent, if set, has a hint for a name that is not there.
+	absent  func(all []T, name string) string
+	columns []string
+	row     func(item *T, now time.Time) []string
 }
 
 func (a *app) newGet() *cobra.Command {
@@ -70,18 +74,35 @@ func (r *resource[T]) show(ctx context.Context, a *app, c *cobra.Command, b bus,
 	if err != nil {
 		return err
 	}
-	for _, bad := range state.Unreadable() {
-		c.PrintErrln("left out, cannot be read:", bad)
-	}
+	warnUnreadable(c, state.Unreadable())
 	items, err := r.named(state, name)
 	if err != nil {
 		return err
 	}
 	if len(items) == 0 && a.output == outputTable {
-		c.PrintErrln("no", r.noun)
+		c.PrintErrln("no " + r.called())
 		return nil
 	}
 	return a.print(c.OutOrStdout(), items, func(w io.Writer) error { return r.write(w, items, state.Now()) })
+}
+
+// warnUnreadable says in one line what was left out.
+func warnUnreadable(c *cobra.Command, bad []error) {
+	switch len(bad) {
+	case 0:
+	case 1:
+		c.PrintErrln("left out, cannot be read:", bad[0])
+	default:
+		c.PrintErrf("left out, cannot be read: %d subjects (spokewire dead list has those that a service refused), the first: %v\n", len(bad), bad[0])
+	}
+}
+
+// called is what messages call the list.
+func (r *resource[T]) called() string {
+	if r.scope == nil {
+		return r.noun
+	}
+	return r.noun + r.scope()
 }
 
 // named lists the items of that name, all if it is empty.
@@ -97,7 +118,11 @@ func (r *resource[T]) named(state *inventory.State, name string) ([]T, error) {
 		}
 	}
 	if len(items) == 0 {
-		return nil, fmt.Errorf("%q is not among the %s (without a name, all are listed)", name, r.noun)
+		hint := ""
+		if r.absent != nil {
+			hint = r.absent(all, name)
+		}
+		return nil, fmt.Errorf("%q is not among the %s (%swithout a name, all are listed)", name, r.called(), hint)
 	}
 	return items, nil
 }

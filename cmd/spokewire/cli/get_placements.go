@@ -1,10 +1,14 @@
 package cli
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spokewire/spokewire/internal/inventory"
+	"github.com/spokewire/spokewire/internal/manifest"
 	"github.com/spokewire/spokewire/pkg/events"
+	"github.com/spokewire/spokewire/pkg/schemas"
 )
 
 func placementsResource() resource[inventory.Placement] {
@@ -17,11 +21,30 @@ func placementsResource() resource[inventory.Placement] {
 			namespace, name, err := parsePlacement(text)
 			return err == nil && p.Namespace == namespace && p.Name == name
 		},
+		absent:  elsewhere,
 		columns: []string{"PLACEMENT", "MODE", "SCHEDULER", "SELECTED", "CAUSE", "AGE", "RECEIPT", "LAG"},
 		row:     placementRow,
 	}
 }
 
+// elsewhere says which other namespaces have a Placement of a name that was
+// given without one.
+func elsewhere(all []inventory.Placement, text string) string {
+	var others []string
+	for i := range all {
+		if all[i].Name == text {
+			others = append(others, all[i].Namespace+"/"+all[i].Name)
+		}
+	}
+	if len(others) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("there is %s, and a name alone is one in namespace %s; ", strings.Join(others, ", "), manifest.DefaultNamespace)
+}
+
+// placementWatches are for all Placements, for one, or for all of a name: a
+// name alone is one in the default namespace, but if there is none, those
+// elsewhere are for the error.
 func placementWatches(text string) ([]events.Watch, error) {
 	object := ".*.*"
 	if text != "" {
@@ -29,7 +52,10 @@ func placementWatches(text string) ([]events.Watch, error) {
 		if err != nil {
 			return nil, err
 		}
-		object = "." + events.EncodeToken(namespace) + "." + events.EncodeToken(name)
+		if namespace = events.EncodeToken(namespace); !strings.Contains(text, "/") {
+			namespace = "*"
+		}
+		object = "." + namespace + "." + events.EncodeToken(name)
 	}
 	watch := func(stream, family string) events.Watch {
 		return events.Watch{Stream: stream, Subjects: []string{"sw." + family + "." + events.KindPlacement + object}}
@@ -53,6 +79,9 @@ func placementRow(p *inventory.Placement, now time.Time) []string {
 		row[2], row[3], row[4], row[5] = d.Scheduler, selected(d.PlacementDecision), d.Cause, age(now, d.ReceivedAt)
 	}
 	switch r := p.Receipt; {
+	case r != nil && r.Outcome == schemas.OutcomeUnchanged:
+		// The bridge looked again, however long after the event.
+		row[6] = r.Outcome
 	case r != nil:
 		row[6], row[7] = r.Outcome, millis(r.LagMillis)
 	case p.Waiting:

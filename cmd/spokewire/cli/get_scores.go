@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,6 +23,12 @@ func scoresResource(cluster *string) resource[inventory.Score] {
 		short:   "Scores of every cluster, or of one scorer NAME",
 		watches: func(scorer string) ([]events.Watch, error) { return scoreWatches(*cluster, scorer) },
 		list:    inventory.Scores,
+		scope: func() string {
+			if *cluster == "" {
+				return ""
+			}
+			return fmt.Sprintf(" of cluster %q", *cluster)
+		},
 		is:      func(s *inventory.Score, scorer string) bool { return s.Scorer == scorer },
 		columns: []string{"CLUSTER", "SCORER", "ITEM", "VALUE", "RAW", "REASON", "AGE", "EXPIRES IN", "MESSAGE"},
 		row:     scoresRow,

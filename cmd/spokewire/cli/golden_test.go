@@ -102,7 +102,7 @@ func TestExplanations(t *testing.T) {
 		"explain_cluster":         {placement: "default/train", cluster: "spoke-2"},
 		"explain_runner_up":       {placement: "default/train", cluster: "spoke-1"},
 		"explain_rejected":        {placement: "default/train", cluster: "spoke-3"},
-		"explain_unknown_cluster": {placement: "default/train", cluster: "nowhere"},
+		"explain_unscored":        {placement: "default/train", cluster: "lab.9"},
 		"explain_native_cluster":  {placement: "default/serve", cluster: "spoke-1"},
 	}
 	for name, tt := range tests {
@@ -123,15 +123,17 @@ func TestExplanations(t *testing.T) {
 
 func TestExplainSaysWhyThereIsNothing(t *testing.T) {
 	t.Parallel()
-	tests := map[string]struct{ placement, want string }{
-		"no such Placement": {"default/nothing", "no such Placement: spokewire get placements"},
-		"refused":           {"team-a/wanted", `the hub refused it: namespaces "team-a" not found`},
-		"three parts":       {"a/b/c", "is not a name"},
+	tests := map[string]struct{ placement, cluster, want string }{
+		"no such Placement":    {"default/nothing", "", "Placement default/nothing: no such Placement: spokewire get placements"},
+		"in another namespace": {"wanted", "", "Placement default/wanted: no such Placement: there is team-a/wanted, and a name alone is one in namespace default; spokewire get placements"},
+		"no such cluster":      {"default/train", "nowhere", "cluster nowhere: no such cluster: neither the hub nor a metric nor a score speaks of it; spokewire get clusters"},
+		"refused":              {"team-a/wanted", "", `the hub refused it: namespaces "team-a" not found`},
+		"three parts":          {"a/b/c", "", "is not a name"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := explainPlacement(t.Context(), fleet(t), tt.placement, "")
+			_, err := explainPlacement(t.Context(), fleet(t), tt.placement, tt.cluster)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want an error with %q", err, tt.want)
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/cloudevents/sdk-go/v2/event"
 	"github.com/spf13/cobra"
 
+	"github.com/spokewire/spokewire/internal/table"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/events/jetstream"
 	"github.com/spokewire/spokewire/pkg/schemas"
@@ -81,12 +82,22 @@ func (p *publishing) publishEvents(c *cobra.Command, text io.Reader) error {
 				continue
 			}
 			if err := p.publishLine(ctx, c, b, lines.Bytes()); err != nil {
-				return fmt.Errorf("%s line %d: %w (%d events before it are stored)", p.file, number, err, count)
+				return fmt.Errorf("%s line %d: %w (%s)", p.file, number, err, storedBefore(count))
 			}
 			count++
 		}
 		return lines.Err()
 	})
+}
+
+func storedBefore(count int) string {
+	switch count {
+	case 0:
+		return "nothing before it is stored"
+	case 1:
+		return "the event before it is stored"
+	}
+	return fmt.Sprintf("%d events before it are stored", count)
 }
 
 func (p *publishing) publishLine(ctx context.Context, c *cobra.Command, b bus, line []byte) error {
@@ -103,8 +114,12 @@ func (p *publishing) publishLine(ctx context.Context, c *cobra.Command, b bus, l
 // refuses what every reader of the bus would refuse.
 func (p *publishing) readEvent(line []byte) (string, event.Event, error) {
 	var e event.Event
-	if err := e.UnmarshalJSON(line); err != nil {
-		return "", e, fmt.Errorf("is not a structured CloudEvent: %w", err)
+	err := e.UnmarshalJSON(line)
+	if err == nil {
+		err = e.Validate()
+	}
+	if err != nil {
+		return "", e, fmt.Errorf("is no structured CloudEvent: %s; want one JSON object a line, with specversion, id, type, source and data", strings.TrimSuffix(table.OneLine(strings.TrimSpace(err.Error())), "."))
 	}
 	subject, err := p.subjectOf(e)
 	if err != nil {

@@ -56,7 +56,10 @@ func (a *app) withBus(ctx context.Context, run func(context.Context, *jetstream.
 	defer cancel()
 	warnings := new(lastWarning)
 	b, err := a.bus.Connect(connecting, process.Runtime{Name: "spokewire", Log: slog.New(warnings)})
-	if err != nil {
+	switch {
+	case errors.Is(err, events.ErrDenied):
+		return fmt.Errorf("cannot connect, the server does not take the user or the password (those of a local stack may be new: eval \"$(spokewire env)\"): %w", err)
+	case err != nil:
 		return fmt.Errorf("cannot connect (does the server run? spokewire up starts one): %w", err)
 	}
 	defer b.Close()

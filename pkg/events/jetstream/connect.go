@@ -35,8 +35,8 @@ var (
 )
 
 // Connect connects to the first server of o.URL that answers. It waits for
-// one until ctx ends; its error then says why the last attempt failed. It
-// returns ErrInvalidOption at once for options that can never work.
+// one until ctx ends; its error then says why the last attempt failed, and is
+// ErrDenied where the server does not take the credentials. It returns ErrInvalidOption at once for options that can never work.
 func Connect(ctx context.Context, o Options) (*Bus, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -57,13 +57,23 @@ func Connect(ctx context.Context, o Options) (*Bus, error) {
 	if err := b.link.wait(ctx); err != nil {
 		cause := cmp.Or(b.failure.last(), b.nc.LastError())
 		b.nc.Close()
-		return nil, fmt.Errorf("nats: no connection to %s: %w (last: %w)", b.secrets.redact(o.URL), err, orNone(b.secrets.wrap(cause)))
+		return nil, fmt.Errorf("nats: no connection to %s: %w (last: %w)", b.secrets.redact(o.URL), err, orNone(b.secrets.wrap(denial(cause))))
 	}
 	if b.js, err = b.newJetStream(); err != nil {
 		b.nc.Close()
 		return nil, fmt.Errorf("nats: %w: %w", events.ErrInvalidOption, err)
 	}
 	return b, nil
+}
+
+// denial makes an error of the server's refusal of credentials ErrDenied too.
+func denial(err error) error {
+	for _, refused := range []error{nats.ErrAuthorization, nats.ErrAuthExpired, nats.ErrAuthRevoked, nats.ErrAccountAuthExpired} {
+		if errors.Is(err, refused) {
+			return fmt.Errorf("%w: %w", events.ErrDenied, err)
+		}
+	}
+	return err
 }
 
 func (b *Bus) newJetStream() (jetstream.JetStream, error) {

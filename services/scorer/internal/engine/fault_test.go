@@ -27,7 +27,7 @@ func TestBadInput(t *testing.T) {
 		wantReason, wantField string
 	}{
 		"not JSON":            {"sw.metric.bad.node", "/clusters/bad/sources/node", `{"samples":`, "NotJSON", "data"},
-		"not a number":        {"sw.metric.bad.node", "/clusters/bad/sources/node", `{"samples":[{"name":"x","value":NaN}]}`, "NotJSON", "data"},
+		"not a number":        {"sw.metric.bad.node", "/clusters/bad/sources/node", `{"samples":[{"name":"x","value":NaN}]}`, "NotJSON", "samples[0].value"},
 		"wrong type":          {"sw.metric.bad.node", "/clusters/bad/sources/node", `{"samples":[{"name":"x","value":"1"}]}`, "BadPayload", "samples[0].value"},
 		"unknown field":       {"sw.metric.bad.node", "/clusters/bad/sources/node", `{"samples":[],"cluster":"c"}`, "BadPayload", "cluster"},
 		"newline in name":     {"sw.metric.bad.node", "/clusters/bad/sources/node", `{"samples":[{"name":"x\ny","value":1}]}`, "BadPayload", "samples[0].name"},
