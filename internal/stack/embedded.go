@@ -22,11 +22,11 @@ const (
 // startEmbeddedHub runs etcd and the API server as processes of the stack,
 // with the same certificates, flags and rights as a stack in containers.
 func (s *Stack) startEmbeddedHub(ctx context.Context) error {
-	etcd, err := freeAddress(ctx)
+	api, err := s.keptAddress(ctx, ProcessAPIServer)
 	if err != nil {
 		return err
 	}
-	api, err := freeAddress(ctx)
+	etcd, err := freeAddress(ctx)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (s *Stack) startEtcd(ctx context.Context, d deployed, address string) error
 
 func (s *Stack) apiServer(d deployed, etcd, address string) Program {
 	secret := func(name string) string { return filepath.Join(d.secrets(partAPIServer), name) }
-	host, port, _ := splitAddress(address) // it is freeAddress's
+	host, port, _ := splitAddress(address) // it is one of ours
 	return Program{Name: ProcessAPIServer, Path: hub.In(s.options.BinDir).APIServer, Args: []string{
 		"--etcd-servers=https://" + etcd, "--etcd-cafile=" + secret("etcd-ca.crt"),
 		"--etcd-certfile=" + secret("etcd-client.crt"), "--etcd-keyfile=" + secret("etcd-client.key"),

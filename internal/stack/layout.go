@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"net"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
+	"time"
 )
 
 // DefaultDataDir is where the local stack keeps its state unless told
@@ -29,12 +28,43 @@ func DefaultDataDir() string {
 // directory.
 func EnvFile(dataDir string) string { return filepath.Join(dataDir, "env") }
 
+// Why there are no exports to read.
+var (
+	ErrNeverRan   = errors.New("no stack has run there")
+	ErrNotRunning = errors.New("the stack is not running")
+	ErrStarting   = errors.New("the stack is still starting")
+)
+
+// ReadEnv returns the shell exports of the stack that runs in dataDir. It
+// returns ErrNeverRan, ErrNotRunning or ErrStarting where there are none.
+func ReadEnv(dataDir string) ([]byte, error) {
+	f, err := os.Open(layout(dataDir).lockFile())
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, ErrNeverRan
+	case err != nil:
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // and with it the lock
+	if tryLock(f, false) == nil {
+		return nil, ErrNotRunning
+	}
+	text, err := os.ReadFile(EnvFile(dataDir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrStarting
+	}
+	return text, err
+}
+
 // layout names the files below the data directory.
 type layout string
 
 func (l layout) path(parts ...string) string {
 	return filepath.Join(append([]string{string(l)}, parts...)...)
 }
+func (l layout) lockFile() string             { return l.path("lock") }
+func (l layout) addresses() string            { return l.path("addresses.json") }
+func (l layout) passwords() string            { return l.path("nats", "passwords.json") }
 func (l layout) logs() string                 { return l.path("logs") }
 func (l layout) natsConfig() string           { return l.path("nats", "server.conf") }
 func (l layout) natsStore() string            { return l.path("nats", "store") }
@@ -55,32 +85,24 @@ func (l layout) create() error {
 
 // lock makes sure that one stack at a time uses the directory. The lock goes
 // with the returned file, and with the process.
-func (l layout) lock() (*os.File, error) {
-	f, err := os.OpenFile(l.path("lock"), os.O_CREATE|os.O_RDWR, 0o600)
+func (l layout) lock(ctx context.Context) (*os.File, error) {
+	f, err := os.OpenFile(l.lockFile(), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
-	if err := flock(f); err != nil {
+	// ReadEnv holds the lock for a moment to see whether it is free.
+	for range lockTries {
+		if err = tryLock(f, true); err == nil || !sleep(ctx, lockPoll) {
+			break
+		}
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("another stack uses %s: stop it, or give --data another directory: %w", l, err), f.Close())
 	}
 	return f, nil
 }
 
-// Ports are taken from below the range from which the kernel gives ports to
-// outgoing connections, so that a process can be started again on its own.
 const (
-	firstPort = 20000
-	ports     = 12000
+	lockTries = 5
+	lockPoll  = 20 * time.Millisecond
 )
-
-// freeAddress returns a loopback address that nobody listens on.
-func freeAddress(ctx context.Context) (string, error) {
-	var config net.ListenConfig
-	for range 100 {
-		address := "127.0.0.1:" + strconv.Itoa(firstPort+rand.N(ports))
-		if listener, err := config.Listen(ctx, "tcp", address); err == nil {
-			return address, listener.Close()
-		}
-	}
-	return "", errors.New("no free port on 127.0.0.1")
-}

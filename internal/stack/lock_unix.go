@@ -7,4 +7,12 @@ import (
 	"syscall"
 )
 
-func flock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
+// tryLock takes the lock of a file, alone or together with others who look,
+// and does not wait for it.
+func tryLock(f *os.File, alone bool) error {
+	how := syscall.LOCK_SH
+	if alone {
+		how = syscall.LOCK_EX
+	}
+	return syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
+}

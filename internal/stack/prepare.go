@@ -110,7 +110,7 @@ func (d deployed) prepareNATS(o PrepareOptions) error {
 	for i := range o.Spokes {
 		grants.Spokes = append(grants.Spokes, access.Grant{Cluster: clusterName(i + 1), Sources: []string{spokeSource}})
 	}
-	passwords, secrets, err := d.passwords(grants)
+	passwords, secrets, err := keepPasswords(filepath.Join(d.authority(), "passwords.json"), grants)
 	if err != nil {
 		return err
 	}
@@ -154,9 +154,9 @@ func (d deployed) writeURLs(o PrepareOptions, passwords access.Passwords) error 
 	return nil
 }
 
-// passwords issues the layout's passwords, those of an earlier time again.
-func (d deployed) passwords(l access.Layout) (access.Passwords, access.Secrets, error) {
-	path := filepath.Join(d.authority(), "passwords.json")
+// keepPasswords issues the layout's passwords, those of an earlier time again,
+// which the file of that path has.
+func keepPasswords(path string, l access.Layout) (access.Passwords, access.Secrets, error) {
 	kept := access.Passwords{}
 	text, err := os.ReadFile(path)
 	switch {

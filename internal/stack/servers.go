@@ -21,7 +21,8 @@ type server struct {
 }
 
 // newServers writes the configuration of each server of the embedded NATS.
-// All have the same users; several of them make a cluster.
+// All have the same users, with the passwords of an earlier start; several of
+// them make a cluster.
 func (s *Stack) newServers(ctx context.Context) ([]server, error) {
 	servers, addresses, err := s.placeServers(ctx)
 	if err != nil {
@@ -31,7 +32,7 @@ func (s *Stack) newServers(ctx context.Context) ([]server, error) {
 	for i := range s.options.spokes() {
 		grants.Spokes = append(grants.Spokes, access.Grant{Cluster: clusterName(i + 1), Sources: []string{spokeSource}})
 	}
-	passwords, secrets, err := access.Issue(grants, rand.Text)
+	passwords, secrets, err := keepPasswords(s.files.passwords(), grants)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +55,8 @@ func (s *Stack) newServers(ctx context.Context) ([]server, error) {
 // placeServers chooses names, addresses and directories.
 func (s *Stack) placeServers(ctx context.Context) (servers []server, addresses []string, err error) {
 	for i := range max(1, s.options.Servers) {
-		address, err := freeAddress(ctx)
+		process := replicaName(ProcessNATS, i+1)
+		address, err := s.keptAddress(ctx, process)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -62,7 +64,7 @@ func (s *Stack) placeServers(ctx context.Context) (servers []server, addresses [
 		if err != nil {
 			return nil, nil, err
 		}
-		added := server{process: replicaName(ProcessNATS, i+1), address: address, route: route, config: s.files.natsConfig(), store: s.files.natsStore()}
+		added := server{process: process, address: address, route: route, config: s.files.natsConfig(), store: s.files.natsStore()}
 		if i > 0 {
 			added.config, added.store = s.files.path("nats", "server-"+strconv.Itoa(i+1)+".conf"), s.files.path("nats", "store-"+strconv.Itoa(i+1))
 		}

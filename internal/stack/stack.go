@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -65,11 +66,14 @@ func Up(ctx context.Context, o Options) (_ *Stack, err error) {
 	if err := s.files.create(); err != nil {
 		return nil, err
 	}
-	held, err := s.files.lock()
+	held, err := s.files.lock(ctx)
 	if err != nil {
 		return nil, err
 	}
 	s.defers("lock", held.Close)
+	if err := os.Remove(EnvFile(dir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
 	for _, part := range s.parts() {
 		o.Progress("starting " + part.what)
 		if err := part.start(ctx); err != nil {
@@ -189,7 +193,7 @@ func (s *Stack) Kubeconfig() string { return s.hub.admin }
 // HubAddress is the hub's URL, or "".
 func (s *Stack) HubAddress() string { return s.hub.address }
 
-// writeEnv writes the shell exports that `spokewire env` prints.
+// writeEnv writes the shell exports that `spokewire env` prints, until Stop.
 func (s *Stack) writeEnv() error {
 	url, err := s.OperatorURL()
 	if err != nil {
@@ -199,5 +203,7 @@ func (s *Stack) writeEnv() error {
 	if s.hub.admin != "" {
 		text += "export KUBECONFIG='" + s.hub.admin + "'\n"
 	}
-	return secretfile.Replace(EnvFile(string(s.files)), []byte(text))
+	file := EnvFile(string(s.files))
+	s.defers("env", func() error { return os.Remove(file) })
+	return secretfile.Replace(file, []byte(text))
 }

@@ -38,7 +38,7 @@ type locator struct {
 
 // container is an object or a list that is not closed yet.
 type container struct {
-	step
+	at     step
 	object bool
 	// named is true between a name and its value.
 	named bool
@@ -69,7 +69,7 @@ func (l *locator) take(token json.Token) {
 	if top := l.top(); top.object {
 		top.named = false
 	} else {
-		top.index++
+		top.at.index++
 	}
 }
 
@@ -79,7 +79,7 @@ func (l *locator) name(token json.Token) bool {
 	if !top.object || top.named {
 		return false
 	}
-	top.step.name, _ = token.(string)
+	top.at.name, _ = token.(string)
 	top.named = true
 	return true
 }
@@ -87,10 +87,10 @@ func (l *locator) name(token json.Token) bool {
 func (l *locator) path() string {
 	var c strict
 	for _, open := range l.open {
-		if open.object && open.step.name == "" {
+		if open.object && open.at.name == "" {
 			break // before its first name
 		}
-		c.path = append(c.path, open.step)
+		c.path = append(c.path, open.at)
 	}
 	if len(c.path) > maxLocated {
 		return "data"

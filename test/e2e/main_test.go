@@ -117,7 +117,13 @@ type hubClients struct {
 
 func hubOf(t *testing.T, s *stack.Stack) hubClients {
 	t.Helper()
-	config, err := clientcmd.BuildConfigFromFlags("", s.Kubeconfig())
+	return hubBy(t, s.Kubeconfig())
+}
+
+// hubBy connects as the user of a kubeconfig.
+func hubBy(t *testing.T, kubeconfig string) hubClients {
+	t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,7 +32,7 @@ func TestTheReadmesHowTosWorkAsWritten(t *testing.T) {
 	dir := t.TempDir()
 	shell := readmeShell(t, s, dir)
 
-	var shown strings.Builder
+	shown := map[string]string{} // by the command, as far as its flags
 	for _, b := range block.FindAllStringSubmatch(howTos, -1) {
 		if b[1] == "yaml" {
 			if err := os.WriteFile(filepath.Join(dir, "cheap.yaml"), []byte(b[2]), 0o600); err != nil {
@@ -41,25 +40,43 @@ func TestTheReadmesHowTosWorkAsWritten(t *testing.T) {
 			}
 			continue
 		}
-		shown.WriteString(shell(strings.ReplaceAll(b[2], "\\\n", " ")))
+		lines := strings.ReplaceAll(b[2], "\\\n", " ")
+		for line := range strings.Lines(lines) {
+			if follows(line) && line != lines {
+				t.Errorf("%q follows for ever, but stands in one block with others:\n%s", line, lines)
+			}
+			shown[commandOf(line)] += shell(line)
+		}
 	}
-	t.Log(shown.String())
-	for _, want := range []string{
-		"stored as",                        // spokewire publish
-		"Published",                        // nats pub
-		"Placement default/train: Applied", // spokewire apply
-		"spoke-1=65",                       // spokewire explain: 3.5 of 10 leaves 65
+	// 3.5 of 10 leaves 65 points for spoke-1.
+	for command, want := range map[string]string{
+		"spokewire publish":           "stored as",
+		"nats pub":                    "Published",
+		"spokewire apply":             "Placement default/train: Applied",
+		"spokewire explain placement": "spoke-1=65",
+		"spokewire watch decisions":   "spoke-1=65",
+		"nats sub":                    `"clusters":[{"name":"spoke-1","score":65`,
 	} {
-		if !strings.Contains(shown.String(), want) {
-			t.Errorf("the README's commands do not print %q", want)
+		if !strings.Contains(shown[command], want) {
+			t.Errorf("the README's %s prints\n%s\nwant %q in it", command, shown[command], want)
 		}
 	}
 }
 
-// readmeShell returns a function that runs lines in a shell that has
+// commandOf is the command of a line, without its arguments.
+func commandOf(line string) string {
+	return regexp.MustCompile(`^(spokewire explain placement|spokewire watch decisions|\S+ [a-z]+)`).FindString(line)
+}
+
+// follows reports whether a line runs until Ctrl-C.
+func follows(line string) bool {
+	return strings.Contains(line, " watch ") || strings.Contains(line, " sub ")
+}
+
+// readmeShell returns a function that runs a line in a shell that has
 // spokewire and nats on its path. A command that follows for ever is ended
 // after a while.
-func readmeShell(t *testing.T, s *stack.Stack, dir string) func(lines string) string {
+func readmeShell(t *testing.T, s *stack.Stack, dir string) func(line string) string {
 	t.Helper()
 	executable, err := os.Executable()
 	if err != nil {
@@ -72,25 +89,21 @@ func readmeShell(t *testing.T, s *stack.Stack, dir string) func(lines string) st
 	if err != nil {
 		t.Fatal(err)
 	}
-	return func(lines string) string {
-		var out strings.Builder
-		for line := range strings.Lines(lines) {
-			follows := strings.Contains(line, " watch ") || strings.Contains(line, " sub ")
-			command := line
-			if follows {
-				command = "timeout 3 " + line
-			}
-			c := exec.CommandContext(t.Context(), "bash", "-c", command)
-			c.Dir = dir
-			c.Env = append(os.Environ(), "NATS_URL="+url, "PATH="+dir+":"+hubtest.BinDir()+":"+os.Getenv("PATH"))
-			text, err := c.CombinedOutput()
-			fmt.Fprintf(&out, "$ %s%s", line, text)
-			var exit *exec.ExitError
-			ended := follows && errors.As(err, &exit) && exit.ExitCode() == 124
-			if err != nil && !ended {
-				t.Errorf("%s: %v\n%s", line, err, text)
-			}
+	return func(line string) string {
+		command := line
+		if follows(line) {
+			command = "timeout 5 " + line
 		}
-		return out.String()
+		c := exec.CommandContext(t.Context(), "bash", "-c", command)
+		c.Dir = dir
+		c.Env = append(os.Environ(), "NATS_URL="+url, "PATH="+dir+":"+hubtest.BinDir()+":"+os.Getenv("PATH"))
+		text, err := c.CombinedOutput()
+		t.Logf("$ %s%s", line, text)
+		var exit *exec.ExitError
+		ended := follows(line) && errors.As(err, &exit) && exit.ExitCode() == 124
+		if err != nil && !ended {
+			t.Errorf("%s: %v\n%s", line, err, text)
+		}
+		return string(text)
 	}
 }

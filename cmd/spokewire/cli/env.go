@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -22,11 +20,15 @@ func (a *app) newEnv() *cobra.Command {
 		Example: `  eval "$(spokewire env)"`,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			text, err := os.ReadFile(stack.EnvFile(dir))
-			if errors.Is(err, fs.ErrNotExist) {
+			text, err := stack.ReadEnv(dir)
+			switch {
+			case errors.Is(err, stack.ErrNeverRan):
 				return fmt.Errorf("no stack has run in %s: start one with spokewire up, or name its directory with --data", dir)
-			}
-			if err != nil {
+			case errors.Is(err, stack.ErrNotRunning):
+				return fmt.Errorf("the stack in %s is not running: start it with spokewire up (it keeps its addresses and passwords)", dir)
+			case errors.Is(err, stack.ErrStarting):
+				return fmt.Errorf("the stack in %s is still starting: wait until spokewire up says ready", dir)
+			case err != nil:
 				return err
 			}
 			return a.print(c.OutOrStdout(), exports(string(text)), func(w io.Writer) error {

@@ -97,13 +97,13 @@ func (s settled) MaxPayload() int64 { return eventstest.DefaultMaxPayload }
 func TestExplanations(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ placement, cluster string }{
-		"explain":                 {placement: "default/train"},
-		"explain_native":          {placement: "serve"},
-		"explain_cluster":         {placement: "default/train", cluster: "spoke-2"},
-		"explain_runner_up":       {placement: "default/train", cluster: "spoke-1"},
-		"explain_rejected":        {placement: "default/train", cluster: "spoke-3"},
-		"explain_unscored":        {placement: "default/train", cluster: "lab.9"},
-		"explain_native_cluster":  {placement: "default/serve", cluster: "spoke-1"},
+		"explain":                {placement: "default/train"},
+		"explain_native":         {placement: "serve"},
+		"explain_cluster":        {placement: "default/train", cluster: "spoke-2"},
+		"explain_runner_up":      {placement: "default/train", cluster: "spoke-1"},
+		"explain_rejected":       {placement: "default/train", cluster: "spoke-3"},
+		"explain_unscored":       {placement: "default/train", cluster: "lab.9"},
+		"explain_native_cluster": {placement: "default/serve", cluster: "spoke-1"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -77,13 +78,22 @@ func runScript(t *testing.T, script string) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"fleet":  s.fleet,
-			"store":  s.store,
-			"bridge": s.bridge,
-			"spoil":  s.spoil,
-			"shows":  shows,
+			"fleet":   s.fleet,
+			"store":   s.store,
+			"bridge":  s.bridge,
+			"spoil":   s.spoil,
+			"shows":   shows,
+			"running": running,
 		},
 	})
+}
+
+// running locks a data directory as the stack that uses it does.
+func running(ts *testscript.TestScript, _ bool, args []string) {
+	f, err := os.Open(ts.MkAbs(filepath.Join(args[0], "lock")))
+	ts.Check(err)
+	ts.Check(syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB))
+	ts.Defer(func() { _ = f.Close() })
 }
 
 // scripted is what scripts can do beside running commands.
