@@ -43,7 +43,7 @@ var services = map[string]rights{
 	},
 	PlacementWriter: {
 		publishes: []string{"sw.decision.placement.*.*"},
-		reads:     []string{events.StreamHub, events.StreamScores, events.StreamDecisions},
+		reads:     []string{events.StreamHub, events.StreamScores, events.StreamConfig, events.StreamDecisions},
 	},
 	Inquiry: {
 		looksUp: []string{events.StreamMetrics, events.StreamHub, events.StreamScores, events.StreamConfig, events.StreamDecisions},

@@ -39,7 +39,7 @@ func TestServicesPublishAndReadTheirOwn(t *testing.T) {
 		},
 		access.PlacementWriter: {
 			publishes: []string{events.StreamDecisions, events.StreamDead},
-			reads:     []string{events.StreamHub, events.StreamScores, events.StreamDecisions},
+			reads:     []string{events.StreamHub, events.StreamScores, events.StreamConfig, events.StreamDecisions},
 		},
 	} {
 		c := h.dial(t, name, name)

@@ -16,6 +16,7 @@ type Kind struct {
 	EventType, DeletedType string
 
 	subject string // the kind's token in subjects
+	plural  string // where it is not the name with an s
 	read    func(data []byte, o Object) (schemas.Payload, error)
 }
 
@@ -30,20 +31,25 @@ func Kinds() []Kind {
 			Name: schemas.PlacementKind, Namespaced: true, subject: events.KindPlacement, read: readPlacement,
 			EventType: schemas.TypeConfigPlacement, DeletedType: schemas.TypeConfigPlacementDeleted,
 		},
+		{
+			Name: schemas.PlacementPolicyKind, subject: events.KindPolicy, read: readPolicy, plural: "placementpolicies",
+			EventType: schemas.TypeConfigPolicy, DeletedType: schemas.TypeConfigPolicyDeleted,
+		},
 	}
 }
 
 // KindOf finds a kind by its name in any case, singular or plural.
 func KindOf(name string) (Kind, error) {
-	singular := strings.TrimSuffix(strings.ToLower(name), "s")
+	lower := strings.ToLower(name)
 	var known []string
 	for _, k := range Kinds() {
-		if strings.ToLower(k.Name) == singular {
+		if strings.ToLower(k.Name) == strings.TrimSuffix(lower, "s") || k.plural != "" && k.plural == lower {
 			return k, nil
 		}
 		known = append(known, k.Name)
 	}
-	return Kind{}, fmt.Errorf("%q is not known, want %s", name, strings.Join(known, " or "))
+	last := len(known) - 1
+	return Kind{}, fmt.Errorf("%q is not known, want %s or %s", name, strings.Join(known[:last], ", "), known[last])
 }
 
 // Subject is where requests for the object go.

@@ -24,7 +24,8 @@ type Object struct {
 	Namespace, Name string // the namespace is empty for a kind without
 	// Line is where the document starts in the text, from 1.
 	Line int
-	// Payload is a *schemas.Scorer or a *schemas.PlacementRequest, valid.
+	// Payload is a *schemas.Scorer, a *schemas.PlacementRequest or a
+	// *schemas.PlacementPolicy, valid.
 	Payload schemas.Payload
 }
 
@@ -52,7 +53,7 @@ func Parse(text []byte) ([]Object, error) {
 		objects = append(objects, o)
 	}
 	if len(objects) == 0 {
-		return nil, errors.New("there is no document in it: want a Scorer or a Placement")
+		return nil, errors.New("there is no document in it: want a Scorer, a Placement or a PlacementPolicy")
 	}
 	return objects, nil
 }
@@ -147,6 +148,17 @@ func checkHubName(s *schemas.Scorer) error {
 		return &schemas.FieldError{Field: "metadata.name", Reason: fmt.Sprintf("is %.100q, which no object on the hub can be called: want at most %d lower-case letters, digits, '-' and '.', first and last a letter or digit; or keep the scores off the hub with spec.hub: false", s.Metadata.Name, validation.DNS1123SubdomainMaxLength)}
 	}
 	return nil
+}
+
+func readPolicy(data []byte, o Object) (schemas.Payload, error) {
+	p := new(schemas.PlacementPolicy)
+	if err := unmarshal(data, p, ""); err != nil {
+		return nil, err
+	}
+	if o.Namespace != "" {
+		return nil, &schemas.FieldError{Field: "metadata.namespace", Reason: fmt.Sprintf("is %q, but a PlacementPolicy has no namespace: leave it out", o.Namespace)}
+	}
+	return p, p.Validate()
 }
 
 func readPlacement(data []byte, o Object) (schemas.Payload, error) {

@@ -105,7 +105,7 @@ func TestParseRefuses(t *testing.T) {
 		"long scorer":         {strings.Replace(scorer, "name: gpu", "name: "+strings.Repeat("a", 254), 1), "at most 253"},
 		"scorer for the hub":  {strings.Replace(scorer, "name: gpu", "name: A", 1) + "  hub: true\n", `metadata.name is "A"`},
 		"no kind":             {"a: 1", `kind: "" is not known`},
-		"another kind":        {"kind: Deployment", `"Deployment" is not known, want Scorer or Placement`},
+		"another kind":        {"kind: Deployment", `"Deployment" is not known, want Scorer, Placement or PlacementPolicy`},
 		"wrong version":       {strings.Replace(scorer, "v1alpha1", "v9", 1), `Scorer gpu: apiVersion is "spokewire.dev/v9", want "spokewire.dev/v1alpha1"`},
 		"second document":     {scorer + "---\n" + strings.Replace(scorer, "cel:", "cl:", 1), `document at line 8: Scorer gpu: unknown field "spec.cl"`},
 		"repeated field":      {scorer + "kind: Scorer\n", `key "kind" already set`},

@@ -38,6 +38,11 @@ func (p *stalePolicy) addOn(weight int64, item scoreItem, known, selected bool, 
 		return addOnScore{value: int64(item.value), until: following(item.until)}
 	}
 	out := addOnScore{until: never, since: item.until, why: item.why}
+	end := plus(item.until, p.grace)
+	if p.policy != StaleZero && known && selected && now < end {
+		out.state, out.value, out.until = scoreHeld, int64(item.value), end
+		return out
+	}
 	switch p.policy {
 	case StaleWorst:
 		out.state, out.value = scoreWorst, worst(weight)
@@ -47,10 +52,6 @@ func (p *stalePolicy) addOn(weight int64, item scoreItem, known, selected bool, 
 		out.state = scoreStale
 		if !known {
 			out.state = scoreMissing
-		}
-		end := plus(item.until, p.grace)
-		if p.policy == StaleHold && known && selected && now < end {
-			out.state, out.value, out.until = scoreHeld, int64(item.value), end
 		}
 	}
 	return out
@@ -68,7 +69,7 @@ func (r *Ranking) addOn(t *term, id int32, selected bool) addOnScore {
 	if item.lost {
 		item.value, known = r.before.explained[explainedTerm{id, t.name}]
 	}
-	return r.placement.stale.addOn(t.weight, item, known, selected, r.now)
+	return r.policy.stale.addOn(t.weight, item, known, selected, r.now)
 }
 
 // worst is the score that a term of this weight likes least.

@@ -4,84 +4,135 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
+
+	"github.com/spokewire/spokewire/pkg/schemas"
 )
 
-// Annotations of a Placement that Spokewire reads.
+// Annotations of a Placement that Spokewire reads. Each overrides the setting
+// of the same name in the fleet's PlacementPolicy.
 const (
 	// AnnotationDeadBand is by how much more than that a challenger's total
 	// must lead to displace a selected cluster. Default 0: any lead does, and
-	// ties go by name, as in OCM.
+	// where no other setting is on, ties go by name, as in OCM.
 	AnnotationDeadBand = "spokewire.dev/dead-band"
+	// AnnotationDecisiveLead is a lead beyond which the window, the cooldown
+	// and the dwell do not hold. Default 0: there is none.
+	AnnotationDecisiveLead = "spokewire.dev/decisive-lead"
+	// AnnotationWindow is for how long a cluster must stay behind before it is
+	// dropped. Default 0s.
+	AnnotationWindow = "spokewire.dev/stabilisation-window"
+	// AnnotationBudget is how many clusters may be dropped for better ones in
+	// an interval: "2/10m". Default off.
+	AnnotationBudget = "spokewire.dev/change-budget"
+	// AnnotationCooldown is for how long after a move no cluster is dropped
+	// for a better one. Default 0s.
+	AnnotationCooldown = "spokewire.dev/cooldown"
+	// AnnotationDwell is for how long a cluster stays at least. Default 0s.
+	AnnotationDwell = "spokewire.dev/minimum-dwell"
 	// AnnotationStalePolicy is one of the Stale constants. Default hold.
 	AnnotationStalePolicy = "spokewire.dev/stale-policy"
-	// AnnotationStaleGrace is for how long hold holds. Default 30s.
+	// AnnotationStaleGrace is for how long a selected cluster keeps a score
+	// that has expired. Default 30s under hold, else 0s.
 	AnnotationStaleGrace = "spokewire.dev/stale-grace"
 )
 
-// What to do with a cluster that lacks a score which the Placement counts,
-// or whose score has expired.
-const (
-	// StaleHold lets a selected cluster keep its last score for the grace
-	// after it expired; otherwise it is as StaleExclude.
-	StaleHold = "hold"
-	// StaleExclude makes the cluster ineligible.
-	StaleExclude = "exclude"
-	// StaleWorst counts the worst score there is.
-	StaleWorst = "worst"
-	// StaleZero counts 0, which is what OCM does.
-	StaleZero = "zero"
-)
-
-const defaultStaleGrace = 30 * time.Second
-
-type stalePolicy struct {
-	policy string
-	grace  time.Duration
+// readAnnotations returns the settings that the annotations override, and
+// what is wrong with those that cannot be read.
+func readAnnotations(annotations map[string]string) (schemas.PlacementPolicySpec, error) {
+	a := annotationReader{all: annotations}
+	s := schemas.PlacementPolicySpec{
+		DeadBand:            a.lead(AnnotationDeadBand),
+		DecisiveLead:        a.lead(AnnotationDecisiveLead),
+		StabilisationWindow: a.time(AnnotationWindow),
+		ChangeBudget:        a.budget(AnnotationBudget),
+		Cooldown:            a.time(AnnotationCooldown),
+		MinimumDwell:        a.time(AnnotationDwell),
+		StalePolicy:         a.stale(AnnotationStalePolicy),
+		StaleGrace:          a.grace(AnnotationStaleGrace),
+	}
+	return s, errors.Join(a.problems...)
 }
 
-// readAnnotations keeps the default wherever an annotation makes no sense: a
-// slip in one must not move a workload.
-func (p *Placement) readAnnotations() {
-	var problems [4]error
-	p.deadBand, problems[0] = deadBand(p.Object.Annotations)
-	p.stale.policy, problems[1] = staleOf(p.Object.Annotations)
-	p.stale.grace, problems[2] = staleGrace(p.Object.Annotations)
-	p.scoreLimit, problems[3] = scoreLimit(p.Spec.ScoreRateLimit)
-	p.annotations = errors.Join(problems[:]...)
+type annotationReader struct {
+	all      map[string]string
+	problems []error
 }
 
-func deadBand(annotations map[string]string) (int64, error) {
-	text, set := annotations[AnnotationDeadBand]
+func (a *annotationReader) refuse(name, want string) {
+	a.problems = append(a.problems, fmt.Errorf("annotation %s is %q: write %s", name, a.all[name], want))
+}
+
+func (a *annotationReader) lead(name string) *int64 {
+	text, set := a.all[name]
 	if !set {
-		return 0, nil
+		return nil
 	}
-	n, err := strconv.ParseInt(text, 10, 32)
-	if err != nil || n < 0 {
-		return 0, fmt.Errorf("annotation %s is %q: write a whole number from 0; 0 is in force", AnnotationDeadBand, text)
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 || n > schemas.MaxLead {
+		a.refuse(name, fmt.Sprintf("a whole number from 0 to %d", schemas.MaxLead))
+		return nil
 	}
-	return n, nil
+	return &n
 }
 
-func staleOf(annotations map[string]string) (string, error) {
-	switch text := annotations[AnnotationStalePolicy]; text {
-	case "":
-		return StaleHold, nil
-	case StaleHold, StaleExclude, StaleWorst, StaleZero:
-		return text, nil
-	default:
-		return StaleHold, fmt.Errorf("annotation %s is %q: write hold, exclude, worst or zero; hold is in force", AnnotationStalePolicy, text)
-	}
-}
-
-func staleGrace(annotations map[string]string) (time.Duration, error) {
-	text, set := annotations[AnnotationStaleGrace]
+func (a *annotationReader) time(name string) *schemas.Duration {
+	text, set := a.all[name]
 	if !set {
-		return defaultStaleGrace, nil
+		return nil
+	}
+	d, ok := policyTime(text)
+	if !ok {
+		a.refuse(name, fmt.Sprintf("a duration from 0s to %dh, such as 30s", schemas.MaxPolicyTime))
+		return nil
+	}
+	return &d
+}
+
+// grace has no bound: nothing is remembered for it.
+func (a *annotationReader) grace(name string) *schemas.Duration {
+	text, set := a.all[name]
+	if !set {
+		return nil
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d < 0 {
-		return defaultStaleGrace, fmt.Errorf("annotation %s is %q: write a duration such as 30s; %s is in force", AnnotationStaleGrace, text, defaultStaleGrace)
+		a.refuse(name, "a duration such as 30s")
+		return nil
 	}
-	return d, nil
+	grace := schemas.Duration(d)
+	return &grace
+}
+
+func policyTime(text string) (schemas.Duration, bool) {
+	d, err := time.ParseDuration(text)
+	return schemas.Duration(d), err == nil && d >= 0 && d <= schemas.MaxPolicyTime*time.Hour
+}
+
+func (a *annotationReader) budget(name string) *schemas.ChangeBudget {
+	text, set := a.all[name]
+	if !set {
+		return nil
+	}
+	if text == "off" {
+		return &schemas.ChangeBudget{}
+	}
+	moves, interval, found := strings.Cut(text, "/")
+	n, err := strconv.Atoi(moves)
+	d, ok := policyTime(interval)
+	if !found || err != nil || n < 1 || n > schemas.MaxBudget || !ok || d == 0 {
+		a.refuse(name, "off, or moves per interval such as 2/10m")
+		return nil
+	}
+	return &schemas.ChangeBudget{Moves: n, Interval: d}
+}
+
+func (a *annotationReader) stale(name string) string {
+	switch text := a.all[name]; text {
+	case "", StaleHold, StaleExclude, StaleWorst, StaleZero:
+		return text
+	}
+	a.refuse(name, "hold, exclude, worst or zero")
+	return ""
 }

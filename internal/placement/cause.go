@@ -18,8 +18,11 @@ const (
 	CauseScoreChanged   = "ScoreChanged"
 	CauseScoreExpired   = "ScoreExpired"
 	CauseScoreHeld      = "ScoreHeld"
-	CauseCondition      = "ConditionChanged"
-	CauseDeleted        = "Deleted"
+	// CauseMoveHeld: another cluster would take the place of a selected one,
+	// and flap control keeps that until the decision's timers.
+	CauseMoveHeld  = "MoveHeld"
+	CauseCondition = "ConditionChanged"
+	CauseDeleted   = "Deleted"
 )
 
 // lostBy is the cause for which a cluster with this reason is out.
@@ -64,12 +67,25 @@ func (r *Ranking) causeOfRemoval(m moves) (string, string) {
 		if (why == notMatched || why == failedExpression) && r.respecified() {
 			cause = CauseSpecChanged
 		}
-		return cause, fmt.Sprintf("%s is out: %s%s", r.fleet.names[id], r.whyRejected(id, why), r.delta(m))
+		return cause, fmt.Sprintf("%s is out%s: %s%s", r.fleet.names[id], r.atOnce(), r.whyRejected(id, why), r.delta(m))
 	}
 	if r.respecified() || len(m.added) == 0 {
 		return CauseSpecChanged, fmt.Sprintf("generation %d of the Placement%s", r.placement.Object.Generation, r.delta(m))
 	}
+	for _, id := range m.removed {
+		if r.verdicts[id].late {
+			return CauseScoreExpired, fmt.Sprintf("%s is out%s: its score is late%s", r.fleet.names[id], r.atOnce(), r.delta(m))
+		}
+	}
 	return CauseScoreChanged, r.overtook(m)
+}
+
+// atOnce says that flap control does not hold against facts.
+func (r *Ranking) atOnce() string {
+	if r.policy.controls() {
+		return " at once, as a fact"
+	}
+	return ""
 }
 
 func (r *Ranking) overtook(m moves) string {
@@ -77,6 +93,9 @@ func (r *Ranking) overtook(m moves) string {
 	text := fmt.Sprintf("%s overtook %s", r.withTotal(in), r.withTotal(out))
 	if r.total[in] == r.total[out] {
 		text = fmt.Sprintf("%s comes before %s by name", r.withTotal(in), r.withTotal(out))
+	}
+	if since, waited := r.before.behind[out]; waited {
+		text += fmt.Sprintf(", which was behind since %s", clock(since))
 	}
 	if more := len(m.added) - 1; more > 0 {
 		text += fmt.Sprintf(", and %d more moved", more)
@@ -113,6 +132,9 @@ func (r *Ranking) causeOfRest() (string, string) {
 			return CauseScoreHeld, fmt.Sprintf("%s stays: %s", r.fleet.names[id], r.whyHeld(id))
 		}
 	}
+	if !r.sameBehind() {
+		return r.causeOfWait()
+	}
 	if changedConditions(r.prior.Decision.Conditions, r.choice.conditions[:]) != Same {
 		return CauseCondition, r.choice.conditions[0].Message
 	}
@@ -120,6 +142,17 @@ func (r *Ranking) causeOfRest() (string, string) {
 		return CauseScoreChanged, fmt.Sprintf("%s is now first, before %s", r.withTotal(r.choice.ids[0]), r.withTotal(r.before.ids[0]))
 	}
 	return CauseScoreChanged, "the same clusters with other scores"
+}
+
+// causeOfWait is for decisions that say who is behind now, or is not any
+// more.
+func (r *Ranking) causeOfWait() (string, string) {
+	for _, id := range r.choice.ids {
+		if h, held := r.control.holds[id]; held && r.control.behind[id] != r.before.behind[id] {
+			return CauseMoveHeld, fmt.Sprintf("%s: %s", r.withTotal(id), r.whyHeldBy(h))
+		}
+	}
+	return CauseScoreChanged, "those who were behind are no longer"
 }
 
 func (r *Ranking) withTotal(id int32) string {

@@ -37,7 +37,7 @@ func Changed(prior, next *schemas.PlacementDecision) Difference {
 	if prior.Considered != next.Considered || !maps.Equal(prior.Rejected, next.Rejected) {
 		counts = ScoresOnly
 	}
-	return max(conditions, clusters, counts, changedHolds(prior.Explanations, next.Explanations))
+	return max(conditions, clusters, counts, changedHolds(prior.Explanations, next.Explanations), changedBehind(prior.Flap, next.Flap))
 }
 
 func changedConditions(prior, next []schemas.Condition) Difference {
@@ -90,6 +90,24 @@ func changedHolds(prior, next []schemas.Explanation) Difference {
 	return Same
 }
 
+// changedBehind compares who is behind, and since when: the next decision
+// must know.
+func changedBehind(prior, next *schemas.Flap) Difference {
+	if prior == nil {
+		prior = &schemas.Flap{}
+	}
+	if next == nil {
+		next = &schemas.Flap{}
+	}
+	same := slices.EqualFunc(prior.Behind, next.Behind, func(p, n schemas.Cohort) bool {
+		return p.At.Equal(n.At) && slices.Equal(p.Clusters, n.Clusters)
+	})
+	if same {
+		return Same
+	}
+	return Material
+}
+
 func holds(all []schemas.Explanation) map[string]string {
 	out := map[string]string{}
 	for _, e := range all {
@@ -115,7 +133,14 @@ func (r *Ranking) Difference() Difference {
 	if d.Considered != r.considered() || r.rejectedDiffers(d.Rejected) {
 		out = max(out, ScoresOnly)
 	}
+	if !r.sameBehind() {
+		return Material
+	}
 	return max(out, r.changedClusters(d.Clusters), r.changedHolds(d.Explanations))
+}
+
+func (r *Ranking) sameBehind() bool {
+	return maps.Equal(r.before.behind, r.control.behind)
 }
 
 func (r *Ranking) changedClusters(prior []schemas.SelectedCluster) Difference {

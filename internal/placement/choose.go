@@ -11,8 +11,9 @@ type choice struct {
 	ids    []int32
 	groups []int // by position in ids
 	list   []schemas.DecisionGroup
-	banded map[int32]bool // those that the dead band alone keeps
-	stays  bool           // it is the prior decision's: none could be made
+	stays  bool // it is the prior decision's: none could be made
+	// freshRival: a cluster that is not selected yet has all its scores.
+	freshRival bool
 	// problem is why nothing could be decided, nil if it could.
 	problem    error
 	conditions [2]schemas.Condition
@@ -21,18 +22,23 @@ type choice struct {
 // choose selects from the order.
 func (r *Ranking) choose() {
 	c := &r.choice
-	c.problem, c.banded, c.stays = r.problem(), nil, false
+	c.problem, c.stays = r.problem(), false
 	c.ids = c.ids[:0]
+	r.control.reset()
 	if r.stays() {
 		r.stay()
 		c.conditions = r.conditions()
 		return
 	}
-	if n := r.wanted(); c.problem == nil {
+	switch n := r.wanted(); {
+	case c.problem != nil:
+	case r.policy.controls() && len(r.before.ids) > 0:
+		r.chooseHeld(n)
+	case r.spreads():
+		c.ids = r.pick(r.order, nil, n, c.ids)
+		slices.SortFunc(c.ids, r.compare)
+	default:
 		c.ids = append(c.ids, r.order[:n]...)
-		if r.placement.deadBand > 0 && n < len(r.order) {
-			r.holdBand(n)
-		}
 	}
 	r.group()
 	c.conditions = r.conditions()
@@ -66,42 +72,4 @@ func (r *Ranking) problem() error {
 		return p.wrongTolerations
 	}
 	return p.wrongPolicy
-}
-
-// holdBand chooses n clusters so that one that is not selected yet displaces
-// a selected one only with a lead of more than the dead band.
-func (r *Ranking) holdBand(n int) {
-	c := &r.choice
-	var holders []int32
-	for _, id := range r.before.ids {
-		if r.verdicts[id].reason == eligible {
-			holders = append(holders, id)
-		}
-	}
-	slices.SortFunc(holders, r.compare)
-	c.ids = c.ids[:0]
-	next := 0 // in order
-	for len(c.ids) < n {
-		for next < len(r.order) && r.selectedBefore(r.order[next]) {
-			next++
-		}
-		switch {
-		case len(holders) == 0,
-			next < len(r.order) && r.total[r.order[next]]-r.total[holders[0]] > r.placement.deadBand:
-			c.ids = append(c.ids, r.order[next])
-			next++
-		default:
-			c.ids = append(c.ids, holders[0])
-			holders = holders[1:]
-		}
-	}
-	slices.SortFunc(c.ids, r.compare)
-	for _, id := range c.ids {
-		if r.compare(r.order[n-1], id) < 0 {
-			if c.banded == nil {
-				c.banded = map[int32]bool{}
-			}
-			c.banded[id] = true
-		}
-	}
 }

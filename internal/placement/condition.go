@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,7 +39,7 @@ func (r *Ranking) misconfigured() schemas.Condition {
 	}
 	problem := r.choice.problem
 	if problem == nil {
-		problem = r.placement.annotations
+		problem = errors.Join(r.policy.wrong, r.placement.wrongLimit)
 	}
 	if problem != nil {
 		c.Status, c.Reason, c.Message = conditionTrue, ReasonMisconfigured, problem.Error()
@@ -69,6 +70,9 @@ func (r *Ranking) satisfied() schemas.Condition {
 	default:
 		c.Reason = ReasonUnsatisfied
 		c.Message = fmt.Sprintf("%d clusters are missing: %d are selected, the Placement wants %d", missing, len(r.choice.ids), *r.placement.Spec.NumberOfClusters)
+		if left := len(r.order) - len(r.choice.ids); left > 0 {
+			c.Message += fmt.Sprintf("; spec.spreadPolicy keeps %d eligible clusters out", left)
+		}
 	}
 	return c
 }
@@ -114,6 +118,9 @@ func (r *Ranking) noneMatched() string {
 		return "The Placement is misconfigured, so no cluster is selected"
 	}
 	if len(r.order) > 0 {
+		if r.wanted() > 0 {
+			return r.spreadLetsNoneIn()
+		}
 		return "The Placement wants no cluster: spec.numberOfClusters is 0"
 	}
 	var parts []string

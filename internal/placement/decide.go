@@ -56,6 +56,7 @@ func (r *Ranking) Decision() schemas.PlacementDecision {
 	d.Added, d.Removed = r.namesOf(cut(m.added)), r.namesOf(cut(m.removed))
 	d.Cause, d.Message = r.cause(m)
 	d.Explanations = r.explain(m)
+	d.Flap = r.remember(m)
 	return d
 }
 
@@ -91,6 +92,11 @@ func (r *Ranking) timers() map[string]time.Time {
 	for w, t := range first {
 		if t != never {
 			out[waitNames[w]] = time.Unix(0, t).UTC()
+		}
+	}
+	for g, t := range r.control.first {
+		if t != never {
+			out[gateNames[g]] = timeAt(t)
 		}
 	}
 	return out

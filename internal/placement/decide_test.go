@@ -33,7 +33,7 @@ func TestDeadBand(t *testing.T) {
 		"exactly the band":         {"10", 60, "b", ExplainedHeld},
 		"more than the band":       {"10", 61, "a", ExplainedSelected},
 		"behind":                   {"10", 49, "b", ExplainedSelected},
-		"a band that is no number": {"ten", 51, "a", ExplainedSelected},
+		"a band that is no number": {"ten", 51, "b", ExplainedHeld},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -44,9 +44,18 @@ var waitNames = [waits]string{"ScoreExpiry", "StaleGrace", "Toleration"}
 type verdict struct {
 	reason reason
 	held   bool  // an expired score counts, in its grace
+	late   bool  // one that is missing or expired is counted as something else
 	wait   wait  // what until is
 	until  int64 // Unix nanoseconds at which the verdict changes by itself
 	sum    int64 // of the Steady and AddOn terms
+}
+
+// fresh is 1 for an eligible cluster that has all its scores, else 0.
+func (v *verdict) fresh() int {
+	if v.reason == eligible && !v.late {
+		return 1
+	}
+	return 0
 }
 
 func (v *verdict) expect(until int64, w wait) {
@@ -163,6 +172,8 @@ func (r *Ranking) take(v *verdict, s addOnScore) {
 	case scoreHeld:
 		v.held = true
 		v.expect(s.until, forGrace)
+	case scoreWorst, scoreZero:
+		v.late = true
 	case scoreStale, scoreMissing:
 		if v.reason == eligible {
 			v.reason = staleScore + reason(s.state-scoreStale)

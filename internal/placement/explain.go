@@ -13,8 +13,8 @@ import (
 const (
 	ExplainedSelected = "Selected"
 	ExplainedRunnerUp = "RunnerUp"
-	// ExplainedHeld: selected only because of the dead band, of the grace of
-	// an expired score, or because no new decision can be made.
+	// ExplainedHeld: selected only because of flap control, of the grace of an
+	// expired score, or because no new decision can be made.
 	ExplainedHeld = "Held"
 )
 
@@ -67,18 +67,19 @@ func (r *Ranking) examples(m moves) []int32 {
 }
 
 func (r *Ranking) selectedAs(id int32) string {
-	if r.choice.stays || r.choice.banded[id] || r.verdicts[id].held {
+	if _, held := r.control.holds[id]; held || r.choice.stays || r.verdicts[id].held {
 		return ExplainedHeld
 	}
 	return ExplainedSelected
 }
 
 func (r *Ranking) whyHeld(id int32) string {
+	h, held := r.control.holds[id]
 	switch {
 	case r.choice.stays:
 		return "selected before; stays while no decision can be made"
-	case r.choice.banded[id]:
-		return fmt.Sprintf("selected before; no other leads by more than the dead band of %d", r.placement.deadBand)
+	case held:
+		return r.whyHeldBy(h)
 	case r.verdicts[id].held:
 		return "selected before; its last score is held until " + clock(r.verdicts[id].until)
 	}
@@ -96,8 +97,22 @@ func (r *Ranking) howFar(id int32) string {
 	case gap == 0:
 		return fmt.Sprintf("level with %s, the last selected", r.fleet.names[last])
 	default:
-		return fmt.Sprintf("%d ahead of %s, the last selected, which the dead band of %d holds", -gap, r.fleet.names[last], r.placement.deadBand)
+		return fmt.Sprintf("%d ahead of %s, the last selected, %s", -gap, r.fleet.names[last], r.whyNotYet(last))
 	}
+}
+
+// whyNotYet says what keeps a better cluster out.
+func (r *Ranking) whyNotYet(last int32) string {
+	h, held := r.control.holds[last]
+	switch {
+	case !held:
+		return "but spec.spreadPolicy keeps it out"
+	case h.until != never:
+		return fmt.Sprintf("which stays until %s at least", clock(h.until))
+	case h.gate == gateBand:
+		return fmt.Sprintf("which the dead band of %d holds", r.policy.deadBand)
+	}
+	return "which stays while the settings of flap control are wrong"
 }
 
 func (r *Ranking) explainEligible(id int32, reason, message string) schemas.Explanation {

@@ -30,6 +30,9 @@ type Fleet struct {
 	bindings map[Key]string // to the name of the set
 	bound    uint64         // the version at which sets or bindings last changed
 
+	policy   schemas.PlacementPolicySpec // of all Placements that say nothing else
+	policies uint64                      // how often it was set
+
 	scores map[string]*scoreTable // by resource name
 	counts decisionCounts
 	// lastSeen is what expressions see of the cluster that one asked for last:

@@ -164,7 +164,26 @@ func (h *history) variant(p *schemas.Placement) {
 	annotated(AnnotationStalePolicy, pick(h.rng, StaleHold, StaleExclude, StaleWorst, StaleZero))(p)
 	annotated(AnnotationStaleGrace, pick(h.rng, "0s", "7s", "30s"))(p)
 	p.Generation = int64(1 + h.rng.IntN(2))
-	annotated(AnnotationDeadBand, pick(h.rng, "0", "0", "15", "200"))(p)
+	annotated(AnnotationDeadBand, pick(h.rng, "0", "0", "15", "200", "x"))(p)
+	if h.rng.IntN(2) == 0 {
+		return
+	}
+	annotated(AnnotationDeadBand, pick(h.rng, "0", "15"))(p)
+	annotated(AnnotationDecisiveLead, pick(h.rng, "0", "0", "60", "150"))(p)
+	annotated(AnnotationWindow, pick(h.rng, "0s", "15s", "40s"))(p)
+	annotated(AnnotationBudget, pick(h.rng, "off", "1/30s", "3/20s"))(p)
+	annotated(AnnotationCooldown, pick(h.rng, "0s", "0s", "10s"))(p)
+	annotated(AnnotationDwell, pick(h.rng, "0s", "0s", "25s"))(p)
+}
+
+// spreading adds constraints that the oracle does not know.
+func (h *history) spreading(spec *clusterv1beta1.PlacementSpec) {
+	for h.rng.IntN(3) == 0 {
+		spec.SpreadPolicy.SpreadConstraints = append(spec.SpreadPolicy.SpreadConstraints, clusterv1beta1.SpreadConstraintsTerm{
+			TopologyKey: pick(h.rng, "tier", "cloud"), TopologyKeyType: pick[clusterv1beta1.TopologyKeyType](h.rng, "Label", "Claim"), MaxSkew: int32(1 + h.rng.IntN(2)),
+			WhenUnsatisfiable: pick[clusterv1beta1.UnsatisfiableMaxSkewAction](h.rng, "DoNotSchedule", "ScheduleAnyway"),
+		})
+	}
 }
 
 // inCEL says some of the predicates of randomSpec in CEL.

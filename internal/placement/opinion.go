@@ -201,7 +201,7 @@ func (r *Ranking) read(o *opinion, resource string, id int32) ([]expression.Scor
 // An expired one is there as far as the stale policy lets it count; with
 // StaleZero as OCM has it, which asks of nobody's scores whether they expired.
 func (r *Ranking) listed(item scoreItem, resource string, id int32, selected bool) (bool, int64, wait) {
-	stale := &r.placement.stale
+	stale := &r.policy.stale
 	switch {
 	case item.lost:
 		return false, never, forExpiry
@@ -209,7 +209,7 @@ func (r *Ranking) listed(item scoreItem, resource string, id int32, selected boo
 		return true, never, forExpiry
 	case r.now <= item.until:
 		return true, following(item.until), forExpiry
-	case stale.policy == StaleHold && selected:
+	case stale.policy != StaleZero && selected:
 		end := plus(item.until, stale.grace)
 		if r.now < end {
 			return true, end, forGrace

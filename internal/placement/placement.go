@@ -17,12 +17,13 @@ type Placement struct {
 	Object schemas.Placement
 	Spec   clusterv1beta1.PlacementSpec
 
-	predicates  []selectors
-	terms       []term
-	stale       stalePolicy
-	deadBand    int64
-	scoreLimit  time.Duration
-	annotations error // one that cannot be read; the default is in force
+	predicates []selectors
+	terms      []term
+	spread     []spreadTerm
+	scoreLimit time.Duration
+	own        schemas.PlacementPolicySpec // what the annotations say
+	unreadable error                       // of the annotations
+	wrongLimit error                       // the default is in force
 
 	// What is wrong with the spec, by the step that trips over it.
 	wrongName, wrongPredicates, wrongTolerations, wrongPolicy error
@@ -43,7 +44,8 @@ func Parse(p schemas.Placement) (*Placement, error) {
 	if out.wrongPolicy == nil {
 		out.wrongPolicy = out.checkRest()
 	}
-	out.readAnnotations()
+	out.own, out.unreadable = readAnnotations(p.Annotations)
+	out.scoreLimit, out.wrongLimit = scoreLimit(out.Spec.ScoreRateLimit)
 	return out, nil
 }
 
@@ -84,9 +86,17 @@ func (p *Placement) Resources() []string {
 	return names
 }
 
-func (p *Placement) checkRest() error {
+func (p *Placement) checkRest() (err error) {
 	if n := p.Spec.NumberOfClusters; n != nil && *n < 0 {
 		return fmt.Errorf("spec.numberOfClusters is %d: write 0 or more", *n)
+	}
+	if p.spread, err = spreadOf(p.Spec.SpreadPolicy); err != nil {
+		return err
+	}
+	switch p.Spec.SortBy {
+	case "", clusterv1beta1.PlacementSortByClusterName, clusterv1beta1.PlacementSortByScore:
+	default:
+		return fmt.Errorf("spec.sortBy is %q: write ClusterName or Score", p.Spec.SortBy)
 	}
 	return checkGroups(p.Spec.DecisionStrategy.GroupStrategy)
 }

@@ -38,6 +38,7 @@ type before struct {
 	// explained is what the AddOn terms counted for the clusters that the
 	// decision explains.
 	explained map[explainedTerm]int32
+	memory
 }
 
 type explainedTerm struct {
@@ -55,7 +56,7 @@ func (r *Ranking) SetPrior(prior *Prior) {
 		b.position[id] = none
 		b.flipped = append(b.flipped, id)
 	}
-	r.prior, b.ids, b.explained = prior, b.ids[:0], nil
+	r.prior, b.ids, b.explained, b.memory = prior, b.ids[:0], nil, memory{}
 	if prior == nil {
 		return
 	}
@@ -69,6 +70,7 @@ func (r *Ranking) SetPrior(prior *Prior) {
 		b.flipped = append(b.flipped, id)
 	}
 	b.explained = r.explainedTerms(prior.Decision.Explanations)
+	b.memory = r.recall(prior.Decision.Flap)
 }
 
 func (r *Ranking) explainedTerms(all []schemas.Explanation) map[explainedTerm]int32 {

@@ -16,6 +16,8 @@ type Ranking struct {
 	seen      uint64 // the version of the fleet that it shows
 	full      bool   // every verdict must be made anew
 	scope     scope
+	policy    policy
+	policies  uint64 // the fleet's policy that it rests on
 
 	verdicts []verdict
 	until    []int64 // of the verdicts, apart so that a scan of it is fast
@@ -23,15 +25,18 @@ type Ranking struct {
 	total    []int64 // of those in order
 	order    []int32 // the eligible clusters, best first
 	counts   [reasons]int
+	fresh    int // of those in order, how many have all their scores
 
 	balance  balance
 	bounds   [resourceKinds]bounds
 	cel      bool // a predicate has expressions, so there are opinions
 	opinions opinions
+	spread   spread
 
 	prior   *Prior
 	before  before
 	choice  choice
+	control control
 	scratch scratch
 }
 
@@ -44,7 +49,7 @@ type scratch struct {
 // NewRanking returns a ranking that has seen nothing yet; prior is the last
 // decision of the Placement, nil if there is none.
 func NewRanking(p *Placement, f *Fleet, prior *Prior) *Ranking {
-	r := &Ranking{placement: p, fleet: f, full: true, first: never, cel: p.usesCEL(), opinions: opinions{limit: fleetCost}}
+	r := &Ranking{placement: p, fleet: f, full: true, first: never, cel: p.usesCEL(), opinions: opinions{limit: fleetCost}, spread: newSpread(p.spread)}
 	r.SetPrior(prior)
 	return r
 }
@@ -57,6 +62,10 @@ func (r *Ranking) Refresh(now time.Time) (next time.Time) {
 	r.grow()
 	if r.full || r.scope.version != r.fleet.bound {
 		r.scope, r.full = r.fleet.scopeOf(r.placement), true
+	}
+	if r.full || r.policies != r.fleet.policies {
+		r.policy, r.policies, r.full = resolve(r.fleet.policy, r.placement.own, r.placement.unreadable), r.fleet.policies, true
+		r.opinions = opinions{limit: r.opinions.limit} // they may rest on the stale policy
 	}
 	r.find()
 	rejudged := r.scratch.dirty
@@ -142,6 +151,8 @@ func (r *Ranking) rejudge(id int32) {
 	r.first = min(r.first, v.until)
 	r.counts[old.reason]--
 	r.counts[v.reason]++
+	r.fresh += v.fresh() - old.fresh()
+	r.spread.locate(id, r.fleet.clusters[id], v.reason == eligible)
 	if old.reason != v.reason || old.sum != v.sum {
 		r.moved(id)
 	}
@@ -251,8 +262,9 @@ func (r *Ranking) sort() {
 // next is the first moment at which a verdict may change by itself; it may be
 // early, for a verdict that has changed since.
 func (r *Ranking) next() time.Time {
-	if r.first == never {
+	first := min(r.first, r.control.next())
+	if first == never {
 		return time.Time{}
 	}
-	return time.Unix(0, r.first).UTC()
+	return timeAt(first)
 }

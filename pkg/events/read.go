@@ -136,6 +136,8 @@ func checkPayload(subject string, s Subject, p schemas.Payload) error {
 		field, got, want = "name", p.Namespace+"/"+p.Name, s.Namespace+"/"+s.Name
 	case *schemas.Scorer:
 		field, got, want = "metadata.name", p.Metadata.Name, s.Name
+	case *schemas.PlacementPolicy:
+		field, got, want = "metadata.name", p.Metadata.Name, s.Name
 	case *schemas.PlacementRequest:
 		field, got, want = "metadata.name", p.Metadata.Namespace+"/"+p.Metadata.Name, s.Namespace+"/"+s.Name
 	}

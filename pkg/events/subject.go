@@ -34,6 +34,7 @@ const (
 	KindAddOnScore        = "addonscore"
 	KindPlacementDecision = "placementdecision"
 	KindScorer            = "scorer"
+	KindPolicy            = "placementpolicy"
 	KindScore             = "score"
 )
 

@@ -2,6 +2,7 @@ package schemas_test
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,7 +20,8 @@ type badCase struct {
 }
 
 func badCases() map[string]badCase {
-	return map[string]badCase{
+	all := flapCases()
+	maps.Copy(all, map[string]badCase{
 		"dev.spokewire.audit.answered.v1/counts":                    {wantField: "counts"},
 		"dev.spokewire.audit.asked.v1/from":                         {wantField: "from"},
 		"dev.spokewire.explain.answered.v1/decision":                {wantField: "decision.namespace"},
@@ -152,7 +154,8 @@ func badCases() map[string]badCase {
 		"dev.spokewire.score.computed.v1/zero-expiry":               {wantField: "validFor"},
 		"dev.spokewire.score.deleted.v1/missing":                    {wantField: "name"},
 		"dev.spokewire.score.deleted.v1/name":                       {wantField: "name"},
-	}
+	})
+	return all
 }
 
 func TestBadPayloadsNameTheField(t *testing.T) {

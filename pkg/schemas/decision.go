@@ -71,7 +71,9 @@ type PlacementDecision struct {
 	// Explanations has details for the first selected, the first runners-up
 	// and a few of the rejected.
 	Explanations []Explanation `json:"explanations,omitempty"`
-	Origin       *Origin       `json:"origin,omitempty"`
+	// Flap is what flap control has to remember, nil where it has nothing to.
+	Flap   *Flap   `json:"flap,omitempty"`
+	Origin *Origin `json:"origin,omitempty"`
 }
 
 // SelectedCluster is one cluster of a decision.
@@ -143,6 +145,11 @@ func (d *PlacementDecision) Validate() error {
 	}
 	if d.Now.IsZero() {
 		return fieldErrorf("now", "is missing")
+	}
+	if d.Flap != nil {
+		if err := d.Flap.validate(); err != nil {
+			return err
+		}
 	}
 	return required("scheduler", d.Scheduler, "cause", d.Cause)
 }

@@ -30,4 +30,9 @@ func (d *Duration) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
+// withinPolicy reports whether a placement policy may have it.
+func (d Duration) withinPolicy() bool {
+	return d >= 0 && d <= Duration(MaxPolicyTime*time.Hour)
+}
+
 func (d Duration) String() string { return time.Duration(d).String() }

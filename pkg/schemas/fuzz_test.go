@@ -92,8 +92,9 @@ func FuzzAgreement(f *testing.F) {
 
 // beyondSchema reports whether the error is one that a schema cannot find:
 // repeated names, integers with a fraction or an exponent, leap seconds, the
-// zero time in other words, durations beyond 292 years or below 1 ns, and a
-// dead body within two bytes of its bound.
+// zero time in other words, durations beyond 292 years, below 1 ns or of
+// more than a week in a policy, the sum of flap control's clusters, and a dead
+// body within two bytes of its bound.
 func beyondSchema(err error) bool {
 	var field *schemas.FieldError
 	if !errors.As(err, &field) {
@@ -104,6 +105,8 @@ func beyondSchema(err error) bool {
 	case strings.HasPrefix(field.Reason, "repeats"), strings.Contains(field.Reason, "which is no "):
 		return true
 	case strings.Contains(field.Reason, "parsing time"), strings.Contains(field.Reason, "invalid duration"):
+		return true
+	case strings.Contains(field.Reason, "168h"), strings.HasPrefix(field.Field, "flap."):
 		return true
 	case last == "validFor", last == "now", last == "from":
 		return strings.HasPrefix(field.Reason, "is missing")

@@ -36,6 +36,7 @@ const (
 	// What users ask for over the bus (SW_CONFIG).
 	TypeConfigScorer    = "dev.spokewire.config.scorer.requested.v1"
 	TypeConfigPlacement = "dev.spokewire.config.placement.requested.v1"
+	TypeConfigPolicy    = "dev.spokewire.config.placementpolicy.requested.v1"
 
 	// Tombstones. The payload of each is Deleted.
 	TypeHubClusterDeleted           = "dev.spokewire.hub.cluster.deleted.v1"
@@ -46,6 +47,7 @@ const (
 	TypeHubPlacementDecisionDeleted = "dev.spokewire.hub.placementdecision.deleted.v1"
 	TypeConfigScorerDeleted         = "dev.spokewire.config.scorer.deleted.v1"
 	TypeConfigPlacementDeleted      = "dev.spokewire.config.placement.deleted.v1"
+	TypeConfigPolicyDeleted         = "dev.spokewire.config.placementpolicy.deleted.v1"
 	TypeScoreDeleted                = "dev.spokewire.score.deleted.v1"
 	TypePlacementDecisionDeleted    = "dev.spokewire.placement.deleted.v1"
 )
@@ -74,6 +76,7 @@ var types = map[string]func() Payload{
 	TypeHubPlacementDecision: func() Payload { return new(ObservedDecision) },
 	TypeConfigScorer:         func() Payload { return new(Scorer) },
 	TypeConfigPlacement:      func() Payload { return new(PlacementRequest) },
+	TypeConfigPolicy:         func() Payload { return new(PlacementPolicy) },
 
 	TypeHubClusterDeleted:           newDeleted,
 	TypeHubClusterSetDeleted:        newDeleted,
@@ -83,6 +86,7 @@ var types = map[string]func() Payload{
 	TypeHubPlacementDecisionDeleted: newDeleted,
 	TypeConfigScorerDeleted:         newDeleted,
 	TypeConfigPlacementDeleted:      newDeleted,
+	TypeConfigPolicyDeleted:         newDeleted,
 	TypeScoreDeleted:                newDeleted,
 	TypePlacementDecisionDeleted:    newDeleted,
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spokewire/spokewire/internal/manifest"
+	"github.com/spokewire/spokewire/internal/placement"
 	"github.com/spokewire/spokewire/internal/score"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/schemas"
@@ -85,6 +86,9 @@ func parseManifest(text []byte) ([]manifest.Object, error) {
 }
 
 func compile(o manifest.Object) error {
+	if policy, ok := o.Payload.(*schemas.PlacementPolicy); ok {
+		return placement.CheckPolicy(&policy.Spec)
+	}
 	scorer, ok := o.Payload.(*schemas.Scorer)
 	if !ok {
 		return nil

@@ -24,7 +24,7 @@ func (w *Writer) outdated(d *desk) bool {
 		return true
 	}
 	hub, scores := d.decision.Basis[events.StreamHub], d.decision.Basis[events.StreamScores]
-	newer := hub < max(w.seen.fleet, d.position)
+	newer := hub < max(w.seen.fleet, d.position) || d.decision.Basis[events.StreamConfig] < w.seen.policy
 	for _, resource := range d.object.Resources() {
 		newer = newer || scores < w.seen.scores[resource] || hub < w.seen.addOns[resource]
 	}
@@ -60,7 +60,9 @@ func (w *Writer) wait(d *desk) bool {
 	covered, now := true, w.Now()
 	if d.decision != nil {
 		basis := d.decision.Basis
-		covered = w.Covers(events.StreamHub, basis[events.StreamHub]) && w.Covers(events.StreamScores, basis[events.StreamScores])
+		for _, stream := range []string{events.StreamHub, events.StreamScores, events.StreamConfig} {
+			covered = covered && w.Covers(stream, basis[stream])
+		}
 	}
 	until, wait := d.Wait(covered, now)
 	switch {

@@ -39,6 +39,12 @@ func (w *Writer) Fold(u events.Update) {
 
 // reread follows each complete reading of a stream.
 func (w *Writer) reread(end events.Message) {
+	if end.Stream == events.StreamConfig {
+		// Of what else users ask for decisions know nothing: the position is
+		// that of the policy itself.
+		w.seen.lower(end.Stream, end.Sequence)
+		return
+	}
 	w.fleet.Observe(end.Stream, end.Sequence)
 	if end.Stream == events.StreamDecisions {
 		w.ahead.reread()
@@ -79,6 +85,9 @@ func (w *Writer) foldReceived(r *events.Received) error {
 		w.settled(d)
 	case *schemas.PlacementDecision:
 		w.follow(w.desk(placement.Key{Namespace: p.Placement.Namespace, Name: p.Placement.Name}), p, sequence)
+	case *schemas.PlacementPolicy:
+		w.seen.policy = max(w.seen.policy, sequence)
+		w.setPolicy(&p.Spec, t)
 	case *schemas.Score, *schemas.AddOnScore:
 		w.foldScore(r, t)
 	case *schemas.Deleted:
@@ -188,6 +197,8 @@ func (w *Writer) gone(subject string) {
 // note keeps the position of a tombstone.
 func (w *Writer) note(s events.Subject, sequence uint64) {
 	switch {
+	case s.Family == events.FamilyConfig:
+		w.seen.policy = max(w.seen.policy, sequence)
 	case s.Family == events.FamilyScore:
 		saw(w.seen.scores, s.Name, sequence)
 	case s.Kind == events.KindAddOnScore:
@@ -200,6 +211,8 @@ func (w *Writer) note(s events.Subject, sequence uint64) {
 // forget drops what the subject said.
 func (w *Writer) forget(s events.Subject, t decider.Trigger) {
 	switch {
+	case s.Family == events.FamilyConfig:
+		w.setPolicy(nil, t)
 	case s.Family == events.FamilyScore:
 		if w.fleet.DeleteScore(s.Cluster, s.Name, w.Now()) {
 			w.markUsers(s.Name, s.Cluster, t)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spokewire/spokewire/internal/decider"
 	"github.com/spokewire/spokewire/internal/placement"
+	"github.com/spokewire/spokewire/pkg/schemas"
 )
 
 // maxTriggers bounds those that a desk keeps; beyond it the first ones stand
@@ -91,4 +92,10 @@ func (w *Writer) next() time.Time {
 		}
 	}
 	return first
+}
+
+// setPolicy takes the fleet's PlacementPolicy, nil where it is gone.
+func (w *Writer) setPolicy(spec *schemas.PlacementPolicySpec, t decider.Trigger) {
+	w.fleet.SetPolicy(spec)
+	w.markAll("", t)
 }

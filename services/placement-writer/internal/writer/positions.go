@@ -8,6 +8,7 @@ import (
 // positions is how far the streams are folded, by what depends on it.
 type positions struct {
 	fleet  uint64            // SW_HUB: clusters, sets, bindings
+	policy uint64            // SW_CONFIG: the fleet's PlacementPolicy
 	scores map[string]uint64 // SW_SCORES, by scorer
 	addOns map[string]uint64 // SW_HUB, by AddOnPlacementScore name
 }
@@ -20,8 +21,11 @@ func newPositions() positions {
 // store was restored, and what stood there is gone.
 func (p *positions) lower(stream string, end uint64) {
 	named := p.scores
-	if stream == events.StreamHub {
+	switch stream {
+	case events.StreamHub:
 		p.fleet, named = min(p.fleet, end), p.addOns
+	case events.StreamConfig:
+		p.policy, named = min(p.policy, end), nil
 	}
 	for name, position := range named {
 		named[name] = min(position, end)

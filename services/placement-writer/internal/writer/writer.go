@@ -76,6 +76,7 @@ func watches() []events.Watch {
 			hub(events.KindPlacement), hub(events.KindAddOnScore), hub(events.KindPlacementDecision),
 		}},
 		{Stream: events.StreamScores, Newest: true},
+		{Stream: events.StreamConfig, Subjects: []string{"sw.config." + events.KindPolicy + ".>"}},
 		{Stream: events.StreamDecisions, Subjects: []string{"sw.decision." + events.KindPlacement + ".>"}},
 	}
 }
