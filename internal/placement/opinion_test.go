@@ -75,11 +75,11 @@ func TestExpiredScoresInExpressions(t *testing.T) {
 	}{
 		"hold":                   {policy: StaleHold, before: true, want: true},
 		"hold, not selected":     {policy: StaleHold},
-		"exclude":                {policy: StaleExclude, before: true},
-		"worst":                  {policy: StaleWorst, before: true},
+		"exclude, with a grace":  {policy: StaleExclude, before: true, want: true},
+		"worst, with a grace":    {policy: StaleWorst, before: true, want: true},
 		"zero":                   {policy: StaleZero, before: true},
 		"zero, as OCM has it":    {policy: StaleZero, theirs: true, want: true, wantAfterHold: true},
-		"exclude what is theirs": {policy: StaleExclude, theirs: true, before: true},
+		"exclude what is theirs": {policy: StaleExclude, theirs: true, before: true, want: true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

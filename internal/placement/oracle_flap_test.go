@@ -24,7 +24,7 @@ func (s *settings) held(ranked []string, totals map[string]int64, late map[strin
 	before := SelectedNames(prior)
 	freshRival := slices.ContainsFunc(ranked, func(name string) bool { return !late[name] && !slices.Contains(before, name) })
 	for _, name := range ranked {
-		if slices.Contains(before, name) && !(late[name] && freshRival) {
+		if slices.Contains(before, name) && (!late[name] || !freshRival) {
 			holders = append(holders, name)
 		} else {
 			others = append(others, name)
@@ -234,7 +234,7 @@ func (o *oracle) violated(terms []clusterv1beta1.SpreadConstraintsTerm, ranked, 
 		own, has := value(name)
 		violates := !has || counts[own]+1-least > int(t.MaxSkew)
 		out = append(out, violates)
-		allowed = allowed && !(violates && t.WhenUnsatisfiable == clusterv1beta1.DoNotSchedule)
+		allowed = allowed && (!violates || t.WhenUnsatisfiable == clusterv1beta1.ScheduleAnyway)
 	}
 	return out, allowed
 }

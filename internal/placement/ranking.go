@@ -50,8 +50,16 @@ type scratch struct {
 // decision of the Placement, nil if there is none.
 func NewRanking(p *Placement, f *Fleet, prior *Prior) *Ranking {
 	r := &Ranking{placement: p, fleet: f, full: true, first: never, cel: p.usesCEL(), opinions: opinions{limit: fleetCost}, spread: newSpread(p.spread)}
+	r.setPolicy()
 	r.SetPrior(prior)
 	return r
+}
+
+// setPolicy takes over the settings in force. What was thought of the
+// clusters may have rested on others.
+func (r *Ranking) setPolicy() {
+	r.policy, r.policies, r.full = resolve(r.fleet.policy, r.placement.own, r.placement.unreadable), r.fleet.policies, true
+	r.opinions = opinions{limit: r.opinions.limit}
 }
 
 // Refresh brings the ranking up to the fleet's present state and to now, and
@@ -63,9 +71,8 @@ func (r *Ranking) Refresh(now time.Time) (next time.Time) {
 	if r.full || r.scope.version != r.fleet.bound {
 		r.scope, r.full = r.fleet.scopeOf(r.placement), true
 	}
-	if r.full || r.policies != r.fleet.policies {
-		r.policy, r.policies, r.full = resolve(r.fleet.policy, r.placement.own, r.placement.unreadable), r.fleet.policies, true
-		r.opinions = opinions{limit: r.opinions.limit} // they may rest on the stale policy
+	if r.policies != r.fleet.policies {
+		r.setPolicy()
 	}
 	r.find()
 	rejudged := r.scratch.dirty
