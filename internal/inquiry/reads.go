@@ -25,8 +25,8 @@ func (s *Scene) Base() Read {
 }
 
 // Reads is what the Scene needs beside, once it has what Base says: the
-// scores that its Placement counts, and what all others have selected where
-// that counts.
+// scores that its Placement counts, the fleet's policy, and what all others
+// have selected where that counts.
 func (s *Scene) Reads() []Read {
 	p := s.Placement()
 	if p == nil {
@@ -42,7 +42,7 @@ func (s *Scene) Reads() []Read {
 			hub.Subjects = append(hub.Subjects, "sw.hub."+events.KindAddOnScore+".*."+token)
 		}
 	}
-	reads := []Read{scores, hub}
+	reads := []Read{scores, hub, {events.StreamConfig, []string{events.ConfigSubject(events.KindPolicy, "", schemas.DefaultPolicyName)}}}
 	if p.Balances() {
 		reads = append(reads,
 			Read{events.StreamHub, []string{hubSubjects(events.KindPlacement), hubSubjects(events.KindPlacementDecision)}},

@@ -58,6 +58,8 @@ func (s *Scene) Take(r *events.Received) {
 	case *schemas.Binding:
 		s.bindings[placement.Key{Namespace: p.Namespace, Name: p.Name}] = p.ClusterSet
 		s.fleet.SetBinding(p)
+	case *schemas.PlacementPolicy:
+		s.fleet.SetPolicy(&p.Spec)
 	case *schemas.Score:
 		s.scores[pair{p.Cluster, p.Scorer}] = expiring(p, m.ReceivedAt)
 		s.fleet.SetScore(p, m.ReceivedAt, m.ReceivedAt)
@@ -96,6 +98,8 @@ func (s *Scene) takeDeleted(subject events.Subject, d *schemas.Deleted) {
 	case subject.Family == events.FamilyScore:
 		delete(s.scores, pair{subject.Cluster, subject.Name})
 		s.fleet.DeleteScore(subject.Cluster, subject.Name, s.Now)
+	case subject.Family == events.FamilyConfig:
+		s.fleet.SetPolicy(nil)
 	case subject.Family == events.FamilyDecision:
 		s.of(subject).Decision = nil
 	case subject.Kind == events.KindPlacement:

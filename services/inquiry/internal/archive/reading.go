@@ -42,7 +42,11 @@ func (r *reading) read(what inquiry.Read) error {
 	position := r.Basis[what.Stream] // all of today's is read up to one position
 	if r.decision != nil {
 		var known bool
-		if position, known = r.decision.Basis[what.Stream]; !known {
+		position, known = r.decision.Basis[what.Stream]
+		if !known && what.Stream == events.StreamConfig {
+			return nil // the fleet had no policy
+		}
+		if !known {
 			r.lose(what.Stream, "(the decision does not say up to which position)")
 			return nil
 		}
