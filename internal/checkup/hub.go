@@ -3,6 +3,7 @@ package checkup
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Hub is what was found on the hub.
@@ -22,7 +23,27 @@ type Hub struct {
 	Denied []string
 	// Untold says why the rights could not be asked for.
 	Untold string
+	// Leases are those by which bridges agree on who writes, one a namespace;
+	// LeasesUntold says why they could not be read.
+	Leases       []Lease
+	LeasesUntold string
 }
+
+// Lease says which bridge writes to the hub.
+type Lease struct {
+	Namespace string
+	Holder    string // "" for nobody
+	// Age is how long ago it was renewed, by this machine's clock.
+	Age time.Duration
+}
+
+// staleLease is the age from which nobody renews a Lease: a bridge does so
+// each second, and clocks differ.
+const staleLease = time.Minute
+
+func (l Lease) fresh() bool { return l.Holder != "" && l.Age < staleLease }
+
+func (l Lease) String() string { return l.Holder + " (namespace " + l.Namespace + ")" }
 
 // MissingResource is a resource of OCM that is not served as it must be.
 type MissingResource struct {
@@ -41,7 +62,37 @@ func (h *Hub) check(observed bool) []Finding {
 		{Check: "hub", OK: true, Detail: h.Server},
 		h.checkResources(),
 		h.checkRights(observed),
+		h.checkWriter(observed),
 	}
+}
+
+// checkWriter finds out who writes to the hub: nobody, two, or the bridge of
+// another bus.
+func (h *Hub) checkWriter(observed bool) Finding {
+	f := Finding{Check: "hub writer"}
+	var held, stale []string
+	for _, l := range h.Leases {
+		if l.fresh() {
+			held = append(held, l.String())
+		} else if l.Holder != "" {
+			stale = append(stale, fmt.Sprintf("%s until %s ago", l, span(l.Age)))
+		}
+	}
+	switch {
+	case h.LeasesUntold != "":
+		f.OK, f.Detail = true, "not checked: this user may not list Leases ("+h.LeasesUntold+")"
+	case len(held) > 1:
+		f.Detail = some(held) + " each write to this hub, for a Lease counts in its namespace alone: stop all but one, or give them the same --namespace"
+	case len(held) == 1 && observed:
+		f.OK, f.Detail = true, held[0]
+	case len(held) == 1:
+		f.Detail = held[0] + " writes to this hub, but this bus knows nothing of the hub: that is the bridge of another bus, and this bus's waits for it. Stop one of them"
+	case len(stale) > 0:
+		f.Detail = "nobody holds the Lease of hub-bridge; " + some(stale) + " did: start hub-bridge (with --leader-elect=false it needs no Lease)"
+	default:
+		f.OK, f.Detail = true, "nobody holds the Lease of hub-bridge: it does not run, or with --leader-elect=false"
+	}
+	return f
 }
 
 func (h *Hub) checkResources() Finding {

@@ -1,10 +1,15 @@
 package checkup
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 func TestCheckHubItself(t *testing.T) {
 	t.Parallel()
 	users := []string{"u"}
+	mine, theirs := Lease{Namespace: "a", Holder: "mine", Age: time.Second}, Lease{Namespace: "b", Holder: "theirs"}
+	gone, none := Lease{Namespace: "a", Holder: "gone", Age: 5 * time.Minute}, Lease{Namespace: "c", Age: time.Second}
 	tests := map[string]struct {
 		hub      Hub
 		observed bool
@@ -23,6 +28,13 @@ func TestCheckHubItself(t *testing.T) {
 		"a right is missing":           {Hub{Users: users, Denied: []string{"update placements/status"}}, true, 2, judged{false, "u may not update placements/status: kubectl apply"}},
 		"no rights":                    {Hub{}, false, 2, judged{false, "nobody has the role spokewire-hub-bridge: kubectl apply"}},
 		"other rights":                 {Hub{}, true, 2, judged{true, "works with other rights"}},
+		"a writer":                     {Hub{Leases: []Lease{mine, none}}, true, 3, judged{true, "mine (namespace a)"}},
+		"another bus's writer":         {Hub{Leases: []Lease{mine}}, false, 3, judged{false, "mine (namespace a) writes to this hub, but this bus knows nothing of the hub"}},
+		"two writers":                  {Hub{Leases: []Lease{mine, theirs}}, true, 3, judged{false, "mine (namespace a), theirs (namespace b) each write to this hub"}},
+		"a writer that is gone":        {Hub{Leases: []Lease{gone}}, true, 3, judged{false, "gone (namespace a) until 5m ago did: start hub-bridge"}},
+		"another, after one is gone":   {Hub{Leases: []Lease{gone, theirs}}, true, 3, judged{true, "theirs (namespace b)"}},
+		"no writer":                    {Hub{Leases: []Lease{none}}, true, 3, judged{true, "nobody holds the Lease"}},
+		"a Lease that nobody may read": {Hub{LeasesUntold: "forbidden"}, true, 3, judged{true, "not checked: this user may not list Leases (forbidden)"}},
 		"rights that nobody may speak": {Hub{Untold: "forbidden"}, false, 2, judged{true, "not checked: this user may not ask for them (forbidden)"}},
 	}
 	for name, tt := range tests {

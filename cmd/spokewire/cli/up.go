@@ -38,6 +38,9 @@ With --hub PATH an existing hub is used, and nothing is created on it unless
 			if err != nil {
 				return err
 			}
+			if other := s.OtherWriter(ctx); other != "" {
+				fmt.Fprintf(c.ErrOrStderr(), "warning: this stack and its hub know nothing of each other, and will not until another bridge is gone: the hub's Lease is %s. Stop the other bridge, or name another hub\n", other)
+			}
 			fmt.Fprintln(c.OutOrStdout(), readyLine(s, o.DataDir))
 			<-ctx.Done()
 			stop() // a second Ctrl-C ends at once

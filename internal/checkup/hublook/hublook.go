@@ -81,6 +81,9 @@ func Look(ctx context.Context, config *rest.Config) *checkup.Hub {
 	if h.Users, h.Denied, err = rights(ctx, client); err != nil {
 		h.Untold = err.Error()
 	}
+	if h.Leases, err = leases(ctx, client, time.Now()); err != nil {
+		h.LeasesUntold = err.Error()
+	}
 	return h
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -68,6 +69,17 @@ func TestLook(t *testing.T) {
 		t.Fatal(err)
 	}
 	await(t, "all of the role", func(h *checkup.Hub) bool { return len(h.Users) == 2 && len(h.Denied) == 0 })
+
+	holder, renewed := "bridge-1", metav1.NowMicro()
+	if _, err := core.CoordinationV1().Leases("default").Create(within(t), &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Name: leaseName},
+		Spec:       coordinationv1.LeaseSpec{HolderIdentity: &holder, RenewTime: &renewed},
+	}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "somebody writes", func(h *checkup.Hub) bool {
+		return len(h.Leases) == 1 && h.Leases[0].Namespace == "default" && h.Leases[0].Holder == holder && h.Leases[0].Age < 30*time.Second
+	})
 
 	unserve(t, admin)
 	await(t, "resources missing", func(h *checkup.Hub) bool {
@@ -161,7 +173,7 @@ func TestLookWithoutRights(t *testing.T) {
 	if err := os.WriteFile(file, user.Kubeconfig, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if h := Files(within(t), file); h.Fault != "" || !strings.Contains(h.Untold, "forbidden") {
+	if h := Files(within(t), file); h.Fault != "" || !strings.Contains(h.Untold, "forbidden") || !strings.Contains(h.LeasesUntold, "forbidden") {
 		t.Errorf("got %+v, want that the rights are forbidden to ask for", h)
 	}
 }
