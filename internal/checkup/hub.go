@@ -27,6 +27,8 @@ type Hub struct {
 	// LeasesUntold says why they could not be read.
 	Leases       []Lease
 	LeasesUntold string
+	// HasObjects: it is known to hold clusters or Placements.
+	HasObjects bool
 }
 
 // Lease says which bridge writes to the hub.
@@ -83,7 +85,7 @@ func (h *Hub) checkWriter(observed bool) Finding {
 		f.OK, f.Detail = true, "not checked: this user may not list Leases ("+h.LeasesUntold+")"
 	case len(held) > 1:
 		f.Detail = some(held) + " each write to this hub, for a Lease counts in its namespace alone: stop all but one, or give them the same --namespace"
-	case len(held) == 1 && observed:
+	case len(held) == 1 && (observed || !h.HasObjects):
 		f.OK, f.Detail = true, held[0]
 	case len(held) == 1:
 		f.Detail = held[0] + " writes to this hub, but this bus knows nothing of the hub: that is the bridge of another bus, and this bus's waits for it. Stop one of them"

@@ -103,7 +103,7 @@ func TestCheckDrawsNoConclusionsFromAPart(t *testing.T) {
 	for _, f := range findings {
 		names = append(names, f.Check)
 	}
-	if got, want := strings.Join(names, ", "), "stream A, stream B, clock, hub, hub resources, hub rights"; got != want {
+	if got, want := strings.Join(names, ", "), "stream A, stream B, clock, hub, hub resources, hub rights, hub writer"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -47,6 +49,40 @@ func TestSpokesAreCreatedOnAnExistingHubIfAskedFor(t *testing.T) {
 		t.Errorf("with --spokes 3 the hub has %d clusters, sets and bindings, want %d", got, want)
 	}
 	placesByLoad(t, s)
+}
+
+// A second stack on the hub says whose bridge it waits for, and so does doctor.
+func TestASecondStackNamesWhoWrites(t *testing.T) {
+	t.Parallel()
+	h := hubtest.Start(t)
+	if err := stack.CreateFleet(t.Context(), h.Admin(), 1); err != nil {
+		t.Fatal(err)
+	}
+	existing := func(o *stack.Options) {
+		o.Hub, o.BridgeKubeconfig = kubeconfig(t, h, "admin", "system:masters"), bridgeKubeconfig(t, h)
+	}
+	first := startStack(t, existing)
+	if other := first.OtherWriter(t.Context()); other != "" {
+		t.Errorf("the only stack waits: %s", other)
+	}
+	second := startStack(t, existing)
+	holder := "held by hub-bridge-"
+	if other := second.OtherWriter(t.Context()); !strings.HasPrefix(other, holder) {
+		t.Errorf("the second stack says %q, want %q…", other, holder)
+	}
+	out, err := spokewire(t, second, "doctor", "--kubeconfig", second.Kubeconfig())
+	if err == nil || !strings.Contains(out, "that is the bridge of another bus") {
+		t.Errorf("doctor (%v):\n%s", err, out)
+	}
+	if out, _ := spokewire(t, first, "doctor", "--kubeconfig", first.Kubeconfig()); !regexp.MustCompile(`hub writer +yes +hub-bridge-`).MatchString(out) {
+		t.Errorf("doctor of the first stack:\n%s", out)
+	}
+	if err := first.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if other := second.OtherWriter(t.Context()); other != "" {
+		t.Errorf("it still waits: %s", other)
+	}
 }
 
 // placesByLoad applies the load rule, publishes a load for each cluster and

@@ -33,10 +33,10 @@ func (r *request) do(ctx context.Context, b bus) (*requested, error) {
 	if r.receipts == "" {
 		return done, nil
 	}
-	done.Receipt, err = r.await(ctx, b, before)
+	done.Receipt, err = r.await(ctx, b, before, ack.Sequence)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return nil, &timeUp{fmt.Sprintf("%s stands in %s as %d, but the hub has not answered (is hub-bridge running? --wait=false does not wait)", r.object, ack.Stream, ack.Sequence)}
+		return nil, &timeUp{fmt.Sprintf("%s stands in %s as %d, but the hub has not answered (is hub-bridge running? spokewire doctor says who writes to the hub; --wait=false does not wait)", r.object, ack.Stream, ack.Sequence)}
 	case err != nil:
 		return nil, fmt.Errorf("%s: waiting for the hub: %w", r.object, err)
 	}
@@ -54,15 +54,17 @@ const clockSlack = 5 * time.Second
 
 // await returns the receipt that answers the request, of those stored since
 // before. A later decision's receipt may follow it on the same subject, so
-// it is looked for by id, and not among the last ones only.
-func (r *request) await(ctx context.Context, b bus, before time.Time) (*schemas.Receipt, error) {
+// it is looked for by id, and not among the last ones only. A bridge that
+// starts answers the last of several requests alone, which ends the wait for
+// those before it.
+func (r *request) await(ctx context.Context, b bus, before time.Time, sequence uint64) (*schemas.Receipt, error) {
 	var answer *schemas.Receipt
 	watch := events.Watch{Stream: events.StreamReceipts, Subjects: []string{r.receipts}, Since: before.Add(-clockSlack)}
 	err := b.Watch(ctx, watch, func(u events.Update) error {
 		if u.Kind != events.Stored {
 			return nil
 		}
-		if answer = r.answeredBy(u.Message); answer != nil {
+		if answer = r.answeredBy(u.Message, sequence); answer != nil {
 			return errStop
 		}
 		return nil
@@ -73,16 +75,26 @@ func (r *request) await(ctx context.Context, b bus, before time.Time) (*schemas.
 	return nil, err
 }
 
-// answeredBy returns m's receipt if it answers the request. What cannot be
-// read does not.
-func (r *request) answeredBy(m events.Message) *schemas.Receipt {
+// answeredBy returns m's receipt if it answers the request, which stands at
+// sequence, or one that says Superseded if it shows that a later request was
+// carried out. What cannot be read does not.
+func (r *request) answeredBy(m events.Message, sequence uint64) *schemas.Receipt {
 	received, err := events.Read(m)
-	if err == nil {
-		if receipt, ok := received.Payload.(*schemas.Receipt); ok && receipt.ID == r.event.ID() {
-			return receipt
-		}
+	if err != nil {
+		return nil
 	}
-	return nil
+	receipt, ok := received.Payload.(*schemas.Receipt)
+	switch {
+	case !ok:
+		return nil
+	case receipt.ID == r.event.ID():
+		return receipt
+	case receipt.Subject != r.subject || receipt.Sequence <= sequence:
+		return nil
+	case receipt.Outcome != schemas.OutcomeApplied && receipt.Outcome != schemas.OutcomeUnchanged:
+		return nil // where it was refused, this one stays in force
+	}
+	return &schemas.Receipt{Subject: r.subject, Sequence: sequence, ID: r.event.ID(), Outcome: schemas.OutcomeSuperseded, At: receipt.At}
 }
 
 // refusal is the error of a request that the bridge did not carry out.

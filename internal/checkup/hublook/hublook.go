@@ -81,6 +81,7 @@ func Look(ctx context.Context, config *rest.Config) *checkup.Hub {
 	if h.Users, h.Denied, err = rights(ctx, client); err != nil {
 		h.Untold = err.Error()
 	}
+	h.HasObjects = hasAny(ctx, client, "v1", "managedclusters") || hasAny(ctx, client, "v1beta1", "placements")
 	if h.Leases, err = leases(ctx, client, time.Now()); err != nil {
 		h.LeasesUntold = err.Error()
 	}

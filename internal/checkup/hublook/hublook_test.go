@@ -13,6 +13,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
@@ -40,7 +41,7 @@ func TestLook(t *testing.T) {
 	admin := shared.Admin()
 	core := kubernetes.NewForConfigOrDie(admin)
 	await(t, "nobody has the role", func(h *checkup.Hub) bool {
-		return h.Fault == "" && len(h.Missing) == 0 && len(h.Users) == 0 && h.Untold == ""
+		return h.Fault == "" && len(h.Missing) == 0 && len(h.Users) == 0 && h.Untold == "" && !h.HasObjects
 	})
 
 	role, err := shippedRole()
@@ -77,8 +78,15 @@ func TestLook(t *testing.T) {
 	}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	cluster := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": group + "/v1", "kind": "ManagedCluster", "metadata": map[string]any{"name": "c"},
+	}}
+	clusters := dynamic.NewForConfigOrDie(admin).Resource(schema.GroupVersionResource{Group: group, Version: "v1", Resource: "managedclusters"})
+	if _, err := clusters.Create(within(t), cluster, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
 	await(t, "somebody writes", func(h *checkup.Hub) bool {
-		return len(h.Leases) == 1 && h.Leases[0].Namespace == "default" && h.Leases[0].Holder == holder && h.Leases[0].Age < 30*time.Second
+		return h.HasObjects && len(h.Leases) == 1 && h.Leases[0].Namespace == "default" && h.Leases[0].Holder == holder && h.Leases[0].Age < 30*time.Second
 	})
 
 	unserve(t, admin)

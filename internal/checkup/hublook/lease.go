@@ -2,6 +2,7 @@ package hublook
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,4 +33,11 @@ func leases(ctx context.Context, client kubernetes.Interface, now time.Time) ([]
 		out = append(out, l)
 	}
 	return out, nil
+}
+
+// hasAny reports whether one of OCM's resources is known to have an object.
+func hasAny(ctx context.Context, client kubernetes.Interface, version, resource string) bool {
+	var list metav1.PartialObjectMetadataList
+	raw, err := client.Discovery().RESTClient().Get().AbsPath("/apis", group, version, resource).Param("limit", "1").DoRaw(ctx)
+	return err == nil && json.Unmarshal(raw, &list) == nil && len(list.Items) > 0
 }

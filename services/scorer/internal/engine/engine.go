@@ -59,7 +59,7 @@ func watches() []events.Watch {
 	return []events.Watch{
 		{Stream: events.StreamMetrics, Newest: true},
 		{Stream: events.StreamHub, Subjects: []string{"sw.hub." + events.KindCluster + ".>"}},
-		{Stream: events.StreamConfig, Subjects: []string{"sw.config." + events.KindScorer + ".>"}},
+		{Stream: events.StreamConfig},
 		{Stream: events.StreamScores, Newest: true},
 	}
 }

@@ -35,6 +35,8 @@ func TestBadInput(t *testing.T) {
 		"a subject of no use": {"sw.metric.b%ad.node", "/clusters/bad/sources/node", `{"samples":[]}`, "BadSubject", "subject"},
 		"metrics as scorer":   {"sw.config.scorer._.bad", "/cli", `{"samples":[]}`, "WrongType", "type"},
 		"metrics as cluster":  {"sw.hub.cluster._.bad", "/cli", `{"samples":[]}`, "WrongType", "type"},
+		"a kind of no use":    {"sw.config.bogus._.x", "/cli", `{}`, "UnknownKind", "subject"},
+		"an odd kind":         {"sw.config.b%ad._.x", "/cli", `{}`, "UnknownKind", "subject"},
 		"metrics as score":    {"sw.score.bad.s", "/cli", `{"samples":[]}`, "WrongType", "type"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -199,6 +201,22 @@ func TestFailedPublishIsRetried(t *testing.T) {
 		}
 		if n := decidertest.Total(t, e.Counts.Failures); n != 3 {
 			t.Errorf("%d failures counted, want 3", n)
+		}
+	})
+}
+
+// Requests for Placements are hub-bridge's to read and to refuse.
+func TestPlacementsAreNotTheScorers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := eventstest.NewBus()
+		start(t, b, nil)
+		for _, subject := range []string{"sw.config.placement.a.b", "sw.config.placement.a.b%ad"} {
+			b.Store(subject, nil, []byte("{}"))
+		}
+		synctest.Wait()
+		if letters := deadLetters(t, b); len(letters) > 0 {
+			t.Errorf("it buried %v", letters)
 		}
 	})
 }

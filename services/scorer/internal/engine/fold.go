@@ -18,6 +18,10 @@ func (e *Engine) Fold(u events.Update) {
 	if u.Kind != events.Stored && u.Kind != events.Gone {
 		return
 	}
+	if kind := configKind(u.Message.Subject); kind != "" && kind != events.KindScorer {
+		e.foldKind(u, kind)
+		return
+	}
 	e.event++
 	subject, err := events.ParseSubject(u.Message.Subject)
 	if err != nil {
