@@ -68,7 +68,7 @@ func leaseHolder(ctx context.Context, url string) string {
 	if err != nil {
 		return ""
 	}
-	defer response.Body.Close() //nolint:errcheck // nothing more is read
+	defer response.Body.Close()
 	body, _ := io.ReadAll(io.LimitReader(response.Body, 4096))
 	for line := range strings.Lines(string(body)) {
 		if holder, ok := strings.CutPrefix(line, leaseLine); ok {
