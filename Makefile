@@ -128,10 +128,14 @@ compose-test: $(BIN)/spokewire $(BIN)/nats $(IMAGES:%=$(BIN)/%) ## test the stac
 RESULTS := bench/results
 BENCH   := $(BIN)/spokewire bench
 MOVE    := $(BENCH) move --placements 100 --ocm
-.PHONY: faults bench bench-report
+.PHONY: faults difftest bench bench-report
 faults: tools ## break things at random for MINUTES=10, and check that nothing is lost; SEED=N repeats a run
 	@$(GO) test -c -o $(BIN)/faults.test ./test/faults
 	@cd test/faults && MINUTES=$(or $(MINUTES),10) $(BIN)/faults.test -test.run '^TestFaults$$' -test.timeout 0
+
+difftest: tools ## have OCM and Spokewire decide CASES=1000 generated Placements of SEED=1 on one hub, and compare; CASE=N repeats one
+	@$(GO) build -o $(BIN)/difftest ./test/difftest
+	@$(BIN)/difftest --bin $(BIN) --cases $(or $(CASES),1000) --seed $(or $(SEED),1) --case $(or $(CASE),-1)
 
 bench: tools $(BIN)/placement build ## measure everything anew, about 15 minutes on a quiet machine, and write docs/benchmarks.md
 	$(BENCH) decide --save $(RESULTS)/decide.json

@@ -18,7 +18,7 @@ import (
 // state alone.
 func (f *Fleet) Change(seed uint64, index int, now time.Time) Fleet {
 	d := draw{rand.New(rand.NewPCG(seed, ^uint64(index)))} //nolint:gosec // an index is not negative
-	after := Fleet{Name: f.Name, Namespaces: f.Namespaces}
+	after := Fleet{Name: f.Name, Namespaces: f.Namespaces, Large: f.Large, Shared: f.Shared}
 	for _, s := range f.Sets {
 		after.Sets = append(after.Sets, f.changeSet(d, s.DeepCopy()))
 	}
@@ -47,7 +47,7 @@ func (f *Fleet) changeSet(d draw, s *clusterv1beta2.ManagedClusterSet) *clusterv
 // changeBindings drops some bindings and adds some of those that were drawn
 // anew.
 func (f *Fleet) changeBindings(d draw, before []*clusterv1beta2.ManagedClusterSetBinding) {
-	drawn := Fleet{Name: f.Name, Namespaces: f.Namespaces, Sets: f.Sets}
+	drawn := Fleet{Name: f.Name, Namespaces: f.Namespaces, Sets: f.Sets, Shared: f.Shared}
 	drawn.addBindings(d)
 	seen := sets.New[string]()
 	for _, b := range slices.Concat(before, drawn.Bindings) {
@@ -106,6 +106,9 @@ func (f *Fleet) changePlacement(d draw, p *clusterv1beta1.Placement) *clusterv1b
 	}
 	if d.often(20) {
 		p.Spec.PrioritizerPolicy = drawn.PrioritizerPolicy
+	}
+	if d.often(20) {
+		p.Spec.DecisionStrategy = drawn.DecisionStrategy
 	}
 	return p
 }

@@ -44,7 +44,7 @@ func (f *Fleet) cluster(d draw, name string, now time.Time) *clusterv1.ManagedCl
 	for range one(d, 0, 0, 0, 0, 0, 0, 1, 2) {
 		c.Spec.Taints = append(c.Spec.Taints, taint(d, now))
 	}
-	c.Status.Conditions = []metav1.Condition{} // required, and may be empty
+	describe(d, c)
 	addResources(d, &c.Status)
 	if d.often(5) {
 		c.Finalizers = []string{"difftest.spokewire.dev/keep"}
@@ -53,8 +53,29 @@ func (f *Fleet) cluster(d draw, name string, now time.Time) *clusterv1.ManagedCl
 	return c
 }
 
+// describe adds what only expressions read.
+func describe(d draw, c *clusterv1.ManagedCluster) {
+	c.Status.Conditions = []metav1.Condition{} // required, and may be empty
+	if d.often(50) {
+		c.Status.Conditions = append(c.Status.Conditions, metav1.Condition{
+			Type: clusterv1.ManagedClusterConditionAvailable, Status: one(d, metav1.ConditionTrue, metav1.ConditionFalse),
+			Reason: "Drawn", LastTransitionTime: metav1.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
+		})
+	}
+	c.Status.Version.Kubernetes = one(d, "", "v1.35.9", "v1.36.2", "v1.37.2", "1.38.0-rc.1")
+	if d.often(80) {
+		c.Annotations = map[string]string{annotationSizes: one(d, `{"gpu": 2, "names": ["a"]}`, `{"gpu": 1.5, "names": []}`, `{"nothing": null, "gpu": 0}`, `[1]`, `{`)}
+	}
+	if d.often(50) {
+		c.Spec.ManagedClusterClientConfigs = []clusterv1.ClientConfig{{URL: one(d, "https://a.example.com:6443", "https://b.example.com"), CABundle: []byte("ca")}}
+	}
+}
+
 // setOf draws the set for a cluster's label, mostly one that goes by labels.
 func (f *Fleet) setOf(d draw) string {
+	if f.Shared && d.often(60) {
+		return "default"
+	}
 	var byLabel []string
 	for _, s := range f.Sets {
 		if s.Spec.ClusterSelector.SelectorType == clusterv1beta2.ExclusiveClusterSetLabel {

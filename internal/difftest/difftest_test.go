@@ -1,6 +1,7 @@
 package difftest
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -16,7 +17,7 @@ import (
 
 var (
 	now  = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
-	size = Size{Clusters: 8, Placements: 2}
+	size = Size{Clusters: 8, Placements: 2, Large: 20, Shared: 10}
 )
 
 func TestASeedRepeatsItsFleets(t *testing.T) {
@@ -103,6 +104,8 @@ func TestFleetsHaveEverything(t *testing.T) {
 		"no capacity", "score missing", "no predicate", "several predicates", "label selector", "claim selector",
 		"all clusters", "numberOfClusters 0", "more than there are", "tolerationSeconds", "any taint", "named sets",
 		"BuiltIn", "AddOn", "negative weight", "no prioritizer", "known difference",
+		"decision groups", "group names twice", "groups by share", "groups by number", "bad share", "more than a page",
+		"expression", "expression on scores", "expression on what is not carried", "default or global set",
 	} {
 		if seen[want] < 3 {
 			t.Errorf("300 fleets have %q %d times", want, seen[want])
@@ -141,7 +144,7 @@ func note(seen map[string]int, f *Fleet) {
 			count("taint without time", t.TimeAdded.IsZero())
 		}
 	}
-	count("score missing", len(f.Scores) < len(scoreResources)*len(f.Clusters))
+	count("score missing", !f.Large && len(f.Scores) < len(scoreResources)*len(f.Clusters))
 	for _, p := range f.Placements {
 		notePlacement(count, f, p)
 	}
@@ -149,7 +152,18 @@ func note(seen map[string]int, f *Fleet) {
 
 func notePlacement(count func(string, bool), f *Fleet, p *clusterv1beta1.Placement) {
 	s := p.Spec
-	count("known difference", f.Known(p, now) != "")
+	count("known difference", f.Known(p, now, Outcome{}) != "")
+	count("decision groups", len(s.DecisionStrategy.GroupStrategy.DecisionGroups) > 0)
+	count("group names twice", groupNamesTwice(p))
+	per := s.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup
+	count("groups by share", strings.HasSuffix(per.StrVal, "%"))
+	count("groups by number", per.IntVal > 0)
+	count("bad share", badShare(p))
+	count("more than a page", f.Large && (s.NumberOfClusters == nil || *s.NumberOfClusters > 100))
+	count("expression", usesCEL(p))
+	count("expression on scores", readsScores(p))
+	count("expression on what is not carried", readsUncarried(p))
+	count("default or global set", f.Shared)
 	count("no predicate", len(s.Predicates) == 0)
 	count("several predicates", len(s.Predicates) > 1)
 	for _, p := range s.Predicates {
@@ -185,33 +199,50 @@ func TestDirectIsATwin(t *testing.T) {
 }
 
 func TestSame(t *testing.T) {
-	placement := func(n int32, reason string) *clusterv1beta1.Placement {
+	placement := func(n int32, reason string, groups ...clusterv1beta1.DecisionGroupStatus) *clusterv1beta1.Placement {
 		p := &clusterv1beta1.Placement{}
-		p.Status.NumberOfSelectedClusters = n
+		p.Status.NumberOfSelectedClusters, p.Status.DecisionGroups = n, groups
 		p.Status.Conditions = []metav1.Condition{{Type: "PlacementSatisfied", Status: "True", Reason: reason}, {Type: "PlacementMisconfigured", Status: "False", Reason: "Succeedconfigured"}}
 		return p
 	}
-	page := func(names ...string) clusterv1beta1.PlacementDecision {
-		var d clusterv1beta1.PlacementDecision
-		for _, name := range names {
+	group := func(index int32, name string, count int32, pages ...string) clusterv1beta1.DecisionGroupStatus {
+		return clusterv1beta1.DecisionGroupStatus{DecisionGroupIndex: index, DecisionGroupName: name, ClustersCount: count, Decisions: pages}
+	}
+	page := func(name, index, group string, clusters ...string) clusterv1beta1.PlacementDecision {
+		d := clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{
+			clusterv1beta1.DecisionGroupIndexLabel: index, clusterv1beta1.DecisionGroupNameLabel: group,
+		}}}
+		for _, name := range clusters {
 			d.Status.Decisions = append(d.Status.Decisions, clusterv1beta1.ClusterDecision{ClusterName: name})
 		}
 		return d
 	}
 	pages := func(p ...clusterv1beta1.PlacementDecision) []clusterv1beta1.PlacementDecision { return p }
-	reference := Read(placement(2, "AllDecisionsScheduled"), pages(page("a", "b")))
+	one := group(0, "", 2, "p1")
+	reference := Read(placement(2, "AllDecisionsScheduled", one), pages(page("p1", "0", "", "a", "b")))
+	many := make([]string, 101)
+	for i := range many {
+		many[i] = fmt.Sprint(i)
+	}
 	cases := map[string]struct {
 		other Answer
 		want  bool
 	}{
-		"same":                {Read(placement(2, "AllDecisionsScheduled"), pages(page("a", "b"))), true},
-		"other pages":         {Read(placement(2, "AllDecisionsScheduled"), pages(page("b"), page("a"))), true},
-		"other clusters":      {Read(placement(2, "AllDecisionsScheduled"), pages(page("a", "c"))), false},
-		"a cluster twice":     {Read(placement(2, "AllDecisionsScheduled"), pages(page("a", "b"), page("b"))), false},
-		"other number":        {Read(placement(3, "AllDecisionsScheduled"), pages(page("a", "b"))), false},
-		"other reason":        {Read(placement(2, "NotAllDecisionsScheduled"), pages(page("a", "b"))), false},
+		"same":                {Read(placement(2, "AllDecisionsScheduled", one), pages(page("p1", "0", "", "a", "b"))), true},
+		"other pages":         {Read(placement(2, "AllDecisionsScheduled", group(0, "", 2, "p1", "p2")), pages(page("p1", "0", "", "b"), page("p2", "0", "", "a"))), true},
+		"other clusters":      {Read(placement(2, "AllDecisionsScheduled", one), pages(page("p1", "0", "", "a", "c"))), false},
+		"a cluster twice":     {Read(placement(2, "AllDecisionsScheduled", group(0, "", 2, "p1", "p2")), pages(page("p1", "0", "", "a", "b"), page("p2", "0", "", "b"))), false},
+		"other number":        {Read(placement(3, "AllDecisionsScheduled", one), pages(page("p1", "0", "", "a", "b"))), false},
+		"other reason":        {Read(placement(2, "NotAllDecisionsScheduled", one), pages(page("p1", "0", "", "a", "b"))), false},
+		"other group name":    {Read(placement(2, "AllDecisionsScheduled", group(0, "x", 2, "p1")), pages(page("p1", "0", "x", "a", "b"))), false},
+		"other group count":   {Read(placement(2, "AllDecisionsScheduled", group(0, "", 1, "p1")), pages(page("p1", "0", "", "a", "b"))), false},
+		"two groups":          {Read(placement(2, "AllDecisionsScheduled", group(0, "", 1, "p1"), group(1, "", 1, "p2")), pages(page("p1", "0", "", "a"), page("p2", "1", "", "b"))), false},
+		"label without name":  {Read(placement(2, "AllDecisionsScheduled", one), pages(page("p1", "0", "y", "a", "b"))), false},
+		"label without index": {Read(placement(2, "AllDecisionsScheduled", one), pages(page("p1", "", "", "a", "b"))), false},
+		"page not in status":  {Read(placement(2, "AllDecisionsScheduled", one), pages(page("p2", "0", "", "a", "b"))), false},
+		"group out of order":  {Read(placement(2, "AllDecisionsScheduled", group(1, "", 2, "p1")), pages(page("p1", "0", "", "a", "b"))), false},
 		"not decided at all":  {Read(&clusterv1beta1.Placement{}, nil), false},
-		"no misconfiguration": {Answer{Clusters: reference.Clusters, Selected: 2, Satisfied: reference.Satisfied}, false},
+		"no misconfiguration": {Answer{Clusters: reference.Clusters, Selected: 2, Satisfied: reference.Satisfied, Groups: reference.Groups}, false},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -222,6 +253,9 @@ func TestSame(t *testing.T) {
 	}
 	if empty := Read(&clusterv1beta1.Placement{}, nil); Same(empty, empty) {
 		t.Error("two answers that were never given are the same")
+	}
+	if large := Read(placement(101, "AllDecisionsScheduled", group(0, "", 101, "p1")), pages(page("p1", "0", "", many...))); Same(large, large) {
+		t.Error("a page may have 101 decisions")
 	}
 }
 
@@ -254,7 +288,7 @@ func TestKnown(t *testing.T) {
 				Type: "AddOn", AddOn: &clusterv1beta1.AddOnScore{ResourceName: scoreResources[0], ScoreName: scoreItems[0]},
 			}}}
 			c.change(&f, p)
-			if got := f.Known(p, now); (got != "") != c.want {
+			if got := f.Known(p, now, Outcome{}); (got != "") != c.want {
 				t.Errorf("Known is %q, want one: %v", got, c.want)
 			}
 		})

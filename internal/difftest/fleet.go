@@ -25,6 +25,17 @@ type Fleet struct {
 	Scores   []*clusterv1alpha1.AddOnPlacementScore
 	// Placements are for OCM to decide; see Direct.
 	Placements []*clusterv1beta1.Placement
+	// Large fleets fill several pages, Shared ones use the hub's own sets.
+	Large, Shared bool
+}
+
+// SharedSets are sets of the whole hub, as OCM makes them.
+func SharedSets() []*clusterv1beta2.ManagedClusterSet {
+	global := &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "global"}}
+	global.Spec.ClusterSelector = clusterv1beta2.ManagedClusterSelector{SelectorType: clusterv1beta2.LabelSelector, LabelSelector: &metav1.LabelSelector{}}
+	byLabel := &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "default"}}
+	byLabel.Spec.ClusterSelector.SelectorType = clusterv1beta2.ExclusiveClusterSetLabel
+	return []*clusterv1beta2.ManagedClusterSet{byLabel, global}
 }
 
 // LabelFleet is on every cluster, with the fleet's name.
@@ -34,27 +45,54 @@ const LabelFleet = "difftest.spokewire.dev/fleet"
 type Size struct {
 	Clusters   int // at most
 	Placements int // exactly
+	// Large makes every so manieth fleet one that fills several pages, and
+	// Shared one that uses the sets "default" and "global" of the hub; 0 for
+	// none.
+	Large, Shared int
 }
+
+// With is the size with so many Placements.
+func (s Size) With(placements int) Size {
+	s.Placements = placements
+	return s
+}
+
+// largeFleet is the least of a large fleet.
+const largeFleet = 120
 
 // Generate makes fleet number index of seed, as of now.
 func Generate(seed uint64, index int, size Size, now time.Time) Fleet {
 	d := draw{rand.New(rand.NewPCG(seed, uint64(index)))} //nolint:gosec // an index is not negative
-	f := Fleet{Name: fmt.Sprintf("f%02d", index)}
+	f := Fleet{Name: fmt.Sprintf("f%03d", index), Large: every(size.Large, index, 2), Shared: every(size.Shared, index, 3)}
 	for i := range d.between(1, 3) {
 		f.Namespaces = append(f.Namespaces, fmt.Sprintf("%s-ns%d", f.Name, i+1))
 	}
 	f.addSets(d)
 	f.addBindings(d)
-	for _, i := range d.Perm(d.between(min(4, size.Clusters), size.Clusters)) {
-		c := f.cluster(d, fmt.Sprintf("%s-c%02d", f.Name, i), now)
-		f.Clusters = append(f.Clusters, c)
-		f.Scores = append(f.Scores, scoresOf(d, c.Name, now)...)
-	}
+	f.addClusters(d, size, now)
 	f.dropScores(d)
 	for i := range size.Placements {
 		f.Placements = append(f.Placements, f.placement(d, fmt.Sprintf("p%d", i+1)))
 	}
 	return f
+}
+
+// every is true for one in n, beginning with the first-th.
+func every(n, index, first int) bool { return n > 0 && index%n == first%n }
+
+// addClusters gives no scores to those of a large fleet.
+func (f *Fleet) addClusters(d draw, size Size, now time.Time) {
+	n := d.between(min(4, size.Clusters), size.Clusters)
+	if f.Large {
+		n = largeFleet + d.IntN(largeFleet)
+	}
+	for _, i := range d.Perm(n) {
+		c := f.cluster(d, fmt.Sprintf("%s-c%02d", f.Name, i), now)
+		f.Clusters = append(f.Clusters, c)
+		if !f.Large {
+			f.Scores = append(f.Scores, scoresOf(d, c.Name, now)...)
+		}
+	}
 }
 
 // namespace draws a namespace, mostly one with a binding.
@@ -85,6 +123,14 @@ func (f *Fleet) addSets(d draw) {
 	}
 }
 
+// bindable are the sets that the fleet may bind and name.
+func (f *Fleet) bindable() []string {
+	if f.Shared {
+		return []string{"default", "global", f.Name + "-nowhere"}
+	}
+	return f.setNames()
+}
+
 // setSelector selects among the fleet's clusters; rarely it has no selector
 // at all, which selects none.
 func (f *Fleet) setSelector(d draw) clusterv1beta2.ManagedClusterSelector {
@@ -104,7 +150,7 @@ func (f *Fleet) setSelector(d draw) clusterv1beta2.ManagedClusterSelector {
 func (f *Fleet) addBindings(d draw) {
 	for _, namespace := range f.Namespaces {
 		rate := one(d, 0, 60, 90, 100, 100, 100, 100, 100)
-		for _, set := range f.setNames() {
+		for _, set := range f.bindable() {
 			if !d.often(rate) {
 				continue
 			}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 )
@@ -35,10 +36,13 @@ func (f *Fleet) placement(d draw, name string) *clusterv1beta1.Placement {
 	}
 	if d.often(80) {
 		n := int32(one(d, 1, 1, 2, 2, 3, d.between(0, len(f.Clusters)+1))) //nolint:gosec // a small number
+		if f.Large {
+			n = int32(d.between(0, len(f.Clusters))) //nolint:gosec // a small number
+		}
 		p.Spec.NumberOfClusters = &n
 	}
 	if d.often(20) {
-		p.Spec.ClusterSets = some(d, d.between(1, 2), f.setNames()...)
+		p.Spec.ClusterSets = some(d, d.between(1, 2), f.bindable()...)
 	}
 	for range one(d, 0, 0, 0, 0, 0, 1, 2, 3) {
 		p.Spec.Predicates = append(p.Spec.Predicates, predicate(d))
@@ -46,11 +50,31 @@ func (f *Fleet) placement(d draw, name string) *clusterv1beta1.Placement {
 	for range one(d, 0, 1, 2, 2, 3, 4) {
 		p.Spec.Tolerations = append(p.Spec.Tolerations, toleration(d))
 	}
+	addGroups(d, &p.Spec.DecisionStrategy.GroupStrategy)
 	p.Spec.PrioritizerPolicy.Mode = clusterv1beta1.PrioritizerPolicyModeExact
 	for range one(d, 0, 1, 1, 2, 3, 4) {
-		p.Spec.PrioritizerPolicy.Configurations = append(p.Spec.PrioritizerPolicy.Configurations, prioritizer(d))
+		p.Spec.PrioritizerPolicy.Configurations = append(p.Spec.PrioritizerPolicy.Configurations, f.prioritizer(d))
 	}
+	f.keepToItself(p)
 	return p
+}
+
+// keepToItself restricts a Placement that may select from all clusters of the
+// hub to those of the fleet.
+func (f *Fleet) keepToItself(p *clusterv1beta1.Placement) {
+	if !f.Shared {
+		return
+	}
+	if len(p.Spec.Predicates) == 0 {
+		p.Spec.Predicates = []clusterv1beta1.ClusterPredicate{{}}
+	}
+	for i := range p.Spec.Predicates {
+		s := &p.Spec.Predicates[i].RequiredClusterSelector.LabelSelector
+		if s.MatchLabels == nil {
+			s.MatchLabels = map[string]string{}
+		}
+		s.MatchLabels[LabelFleet] = f.Name
+	}
 }
 
 func predicate(d draw) clusterv1beta1.ClusterPredicate {
@@ -66,7 +90,35 @@ func predicate(d draw) clusterv1beta1.ClusterPredicate {
 	for _, a := range some(d, one(d, 0, 0, 0, 1, 2), claimed...) {
 		selector.ClaimSelector.MatchExpressions = append(selector.ClaimSelector.MatchExpressions, requirement(d, a))
 	}
+	if d.often(33) {
+		addExpressions(d, selector)
+	}
 	return p
+}
+
+// addGroups divides what is selected, by number or share, and by what some of
+// the clusters have in common; rarely two groups have one name.
+func addGroups(d draw, s *clusterv1beta1.GroupStrategy) {
+	switch {
+	case d.often(slips):
+		s.ClustersPerDecisionGroup = intstr.FromString("2") // a number as text is no share
+	case d.often(30):
+		s.ClustersPerDecisionGroup = one(d, intstr.FromInt32(1), intstr.FromInt32(2), intstr.FromInt32(3), intstr.FromInt32(1000), intstr.FromString("1%"), intstr.FromString("25%"), intstr.FromString("50%"), intstr.FromString("100%"))
+	}
+	for i := range one(d, 0, 0, 0, 0, 1, 1, 2, 3) {
+		g := clusterv1beta1.DecisionGroup{GroupName: fmt.Sprintf("group-%d", i+1)}
+		if i > 0 && d.often(2*slips) {
+			g.GroupName = "group-1"
+		}
+		if d.often(70) {
+			a := one(d, labelled...)
+			g.ClusterSelector.LabelSelector.MatchLabels = map[string]string{a.key: one(d, a.values...)}
+		}
+		if d.often(40) {
+			g.ClusterSelector.ClaimSelector.MatchExpressions = []metav1.LabelSelectorRequirement{requirement(d, one(d, claimed...))}
+		}
+		s.DecisionGroups = append(s.DecisionGroups, g)
+	}
 }
 
 // requirement asks for a in one of the ways that there are; rarely in one
@@ -109,13 +161,13 @@ func toleration(d draw) clusterv1beta1.Toleration {
 	return t
 }
 
-func prioritizer(d draw) clusterv1beta1.PrioritizerConfig {
+func (f *Fleet) prioritizer(d draw) clusterv1beta1.PrioritizerConfig {
 	c := clusterv1beta1.PrioritizerConfig{Weight: one(d, int32(1), -1, 3, -3, 10, -10, int32(d.between(-10, 10)))} //nolint:gosec // at most 10
 	c.ScoreCoordinate = &clusterv1beta1.ScoreCoordinate{Type: clusterv1beta1.ScoreCoordinateTypeBuiltIn}
 	switch {
 	case d.often(slips):
 		c.ScoreCoordinate.BuiltIn = "ResourceAllocatableLuck"
-	case d.often(40):
+	case f.Large, d.often(40):
 		c.ScoreCoordinate.BuiltIn = fmt.Sprintf("ResourceAllocatable%s", one(d, "CPU", "Memory"))
 	default:
 		c.ScoreCoordinate.Type = clusterv1beta1.ScoreCoordinateTypeAddOn

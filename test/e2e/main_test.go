@@ -24,6 +24,7 @@ import (
 	"github.com/spokewire/spokewire/internal/process"
 	"github.com/spokewire/spokewire/internal/stack"
 	"github.com/spokewire/spokewire/pkg/events/jetstream"
+	"github.com/spokewire/spokewire/test/difftest/twin"
 )
 
 // asProgram makes this test binary behave as the spokewire program, so that
@@ -114,6 +115,9 @@ type hubClients struct {
 	ocm    clusterclient.Interface
 	core   kubernetes.Interface
 }
+
+// twin is the hub for what both deciders are compared by.
+func (h hubClients) twin() twin.Hub { return twin.Hub{OCM: h.ocm, Core: h.core} }
 
 func hubOf(t *testing.T, s *stack.Stack) hubClients {
 	t.Helper()
