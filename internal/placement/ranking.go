@@ -146,12 +146,6 @@ func (r *Ranking) dirty(id int32) {
 	}
 }
 
-func (r *Ranking) dirtyAll() {
-	for id := range r.verdicts {
-		r.dirty(int32(id))
-	}
-}
-
 func (r *Ranking) rejudge(id int32) {
 	old, v := r.verdicts[id], r.judge(id)
 	r.verdicts[id], r.until[id] = v, v.until
