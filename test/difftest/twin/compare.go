@@ -174,9 +174,11 @@ func (r *run) report(ctx context.Context, c *comparison, k *kase, step string) {
 	o, f := c.outcome(k), c.fleets[k.index].Only(k.native)
 	r.Progress("DIFFERENCE in case %d, Placement %s, when all was %s (again: SEED=%d CASE=%d)\nOCM:       %s\nSpokewire: %s\nbefore:    %s\nSpokewire explains: %s",
 		k.number, keyOf(k.native), step, r.Seed, k.number, o.Native, o.Direct, o.Before, r.hub.explanation(ctx, k.direct))
-	f, err := r.shrink(ctx, f)
-	if err != nil {
-		r.Progress("shrinking stopped: %v", err)
+	if r.shrunk++; r.shrunk <= maxShrunk {
+		var err error
+		if f, err = r.shrink(ctx, f); err != nil {
+			r.Progress("shrinking stopped: %v", err)
+		}
 	}
 	r.Progress("the fleet:\n%s--- # the Placement\n%s", f.YAML(), difftest.YAML(f.Placements[0]))
 }
@@ -188,6 +190,8 @@ func (h Hub) explanation(ctx context.Context, p *clusterv1beta1.Placement) strin
 	}
 	return string(m.Data)
 }
+
+const maxShrunk = 2
 
 // shrinkLimit is for how long the answers of smaller fleets may differ: they
 // are decided while nothing else happens.
@@ -203,16 +207,16 @@ func (r *run) differ(ctx context.Context, fleets []difftest.Fleet) ([]bool, erro
 	renamed := make([]difftest.Fleet, len(fleets))
 	for i := range fleets {
 		var err error
-		if renamed[i], err = fleets[i].Renamed(fmt.Sprintf("s%03d", r.shrunk)); err != nil {
+		if renamed[i], err = fleets[i].Renamed(fmt.Sprintf("s%03d", r.names)); err != nil {
 			return nil, err
 		}
-		r.shrunk++
+		r.names++
 		p := renamed[i].Placements[0]
 		cases = append(cases, &kase{index: i, native: p, direct: difftest.Direct(p)})
 	}
 	err := eachFleet(ctx, renamed, func(ctx context.Context, i int) error { return createFleet(ctx, r.hub, &renamed[i]) })
 	if err == nil {
-		err = r.barrier(ctx, fmt.Sprintf("barrier-shrink-%d", r.shrunk))
+		err = r.barrier(ctx, fmt.Sprintf("barrier-shrink-%d", r.names))
 	}
 	if err != nil {
 		return nil, err

@@ -32,7 +32,8 @@ type Options struct {
 	// Batch how many fleets are on the hub before answers are compared.
 	PerFleet, Batch int
 	Size            difftest.Size
-	// Shrink bounds the rounds of making a difference smaller, 0 for none.
+	// Shrink bounds the rounds of making a difference smaller, 0 for none. Of
+	// several differences the first two are: one is often like the other.
 	Shrink int
 	// Progress says how it goes, and what differs.
 	Progress func(format string, args ...any)
@@ -74,7 +75,8 @@ type run struct {
 	hub     Hub
 	now     time.Time
 	summary Summary
-	shrunk  int // names that shrinking has used
+	shrunk  int // differences that were made smaller
+	names   int // that shrinking has used
 }
 
 // Run runs all cases.
