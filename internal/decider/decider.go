@@ -44,6 +44,10 @@ type Spec struct {
 	Stream string
 	// Watches are what the snapshot is made of.
 	Watches []events.Watch
+	// Readable has the streams of which the last readable event of a subject
+	// counts, and what is to be refused in them beyond what cannot be read;
+	// nil is nothing.
+	Readable map[string]func(*events.Received) error
 	// MaxFold is how many events are folded at most before it is decided what
 	// follows from them, so that a backlog does not hold up the decisions.
 	MaxFold int

@@ -78,7 +78,7 @@ func (l *Loop[T]) Run(ctx context.Context) error {
 	batches := make(chan events.Batch)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		return events.Feed(ctx, l.bus, l.spec.Watches, func(b events.Batch) error {
+		return events.Feed(ctx, reading{l.bus, l.spec.Readable}, l.spec.Watches, func(b events.Batch) error {
 			select {
 			case batches <- b:
 				return nil

@@ -3,6 +3,7 @@ package placement
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -38,6 +39,21 @@ const (
 	AnnotationStaleGrace = "spokewire.dev/stale-grace"
 )
 
+// domain is that of all annotations which Spokewire reads or writes.
+const domain = "spokewire.dev/"
+
+// annotationOrigin is the bridge's, on a Placement that was asked for over
+// the bus.
+const annotationOrigin = domain + "origin"
+
+// settings are the annotations under domain that somebody may set.
+func settings() []string {
+	return []string{
+		AnnotationDeadBand, AnnotationDecisiveLead, AnnotationWindow, AnnotationBudget,
+		AnnotationCooldown, AnnotationDwell, AnnotationStalePolicy, AnnotationStaleGrace,
+	}
+}
+
 // readAnnotations returns the settings that the annotations override, and
 // what is wrong with those that cannot be read.
 func readAnnotations(annotations map[string]string) (schemas.PlacementPolicySpec, error) {
@@ -52,6 +68,7 @@ func readAnnotations(annotations map[string]string) (schemas.PlacementPolicySpec
 		StalePolicy:         a.stale(AnnotationStalePolicy),
 		StaleGrace:          a.grace(AnnotationStaleGrace),
 	}
+	a.unknown()
 	return s, errors.Join(a.problems...)
 }
 
@@ -62,6 +79,21 @@ type annotationReader struct {
 
 func (a *annotationReader) refuse(name, want string) {
 	a.problems = append(a.problems, fmt.Errorf("annotation %s is %q: write %s", name, a.all[name], want))
+}
+
+// unknown tells of those that look like settings and are none: somebody meant
+// something by them.
+func (a *annotationReader) unknown() {
+	var unknown []string
+	for key := range a.all {
+		if strings.HasPrefix(key, domain) && key != annotationOrigin && !slices.Contains(settings(), key) {
+			unknown = append(unknown, key)
+		}
+	}
+	if len(unknown) > 0 {
+		slices.Sort(unknown)
+		a.problems = append(a.problems, fmt.Errorf("annotations that mean nothing: %s; those that do are %s", strings.Join(unknown, ", "), strings.Join(settings(), ", ")))
+	}
 }
 
 func (a *annotationReader) lead(name string) *int64 {

@@ -46,9 +46,16 @@ func (r *Ranking) cause(m moves) (cause, message string) {
 	case len(m.added) > 0:
 		return r.causeOfAddition(m)
 	case r.respecified():
-		return CauseSpecChanged, fmt.Sprintf("generation %d selects the same clusters", r.placement.Object.Generation)
+		return CauseSpecChanged, r.sameBy(r.placement.Object.Generation)
 	}
 	return r.causeOfRest()
+}
+
+func (r *Ranking) sameBy(generation int64) string {
+	if len(r.choice.ids) == 0 {
+		return fmt.Sprintf("generation %d selects no cluster, as the one before", generation)
+	}
+	return fmt.Sprintf("generation %d selects the same clusters", generation)
 }
 
 func (r *Ranking) respecified() bool {

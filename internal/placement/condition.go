@@ -3,6 +3,7 @@ package placement
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -69,12 +70,21 @@ func (r *Ranking) satisfied() schemas.Condition {
 		c.Status, c.Reason, c.Message = conditionTrue, ReasonSatisfied, "As many clusters are selected as the Placement wants"
 	default:
 		c.Reason = ReasonUnsatisfied
-		c.Message = fmt.Sprintf("%d clusters are missing: %d are selected, the Placement wants %d", missing, len(r.choice.ids), *r.placement.Spec.NumberOfClusters)
-		if left := len(r.order) - len(r.choice.ids); left > 0 {
-			c.Message += fmt.Sprintf("; spec.spreadPolicy keeps %d eligible clusters out", left)
-		}
+		c.Message = r.unsatisfied(missing)
 	}
 	return c
+}
+
+func (r *Ranking) unsatisfied(missing int) string {
+	lacks := fmt.Sprintf("%d clusters are", missing)
+	if missing == 1 {
+		lacks = "1 cluster is"
+	}
+	text := fmt.Sprintf("%s missing: %d selected, the Placement wants %d", lacks, len(r.choice.ids), *r.placement.Spec.NumberOfClusters)
+	if left := len(r.order) - len(r.choice.ids); left > 0 {
+		text += fmt.Sprintf("; spec.spreadPolicy keeps %d eligible clusters out", left)
+	}
+	return text
 }
 
 // available counts the clusters of the sets that are not on their way out.
@@ -83,19 +93,27 @@ func (r *Ranking) available() int {
 }
 
 func (r *Ranking) noBindings() string {
-	return fmt.Sprintf("No ManagedClusterSet is bound in namespace %s: create a ManagedClusterSetBinding there that is named like the set", r.placement.Object.Namespace)
+	namespace := r.placement.Object.Namespace
+	for _, name := range slices.Sorted(maps.Keys(r.fleet.refused)) {
+		if r.fleet.bindings[Key{namespace, name}] == name {
+			return fmt.Sprintf("No ManagedClusterSet to select from: %s", r.fleet.senseless(name))
+		}
+	}
+	return fmt.Sprintf("No ManagedClusterSet is bound in namespace %s: create a ManagedClusterSetBinding there that is named like the set", namespace)
 }
 
 func (r *Ranking) noIntersection() string {
-	var unknown, unbound []string
+	var unknown, unbound, parts []string
 	for _, name := range r.placement.Spec.ClusterSets {
-		if r.fleet.sets[name] == nil {
-			unknown = append(unknown, name)
-		} else {
+		switch {
+		case r.fleet.sets[name] != nil:
 			unbound = append(unbound, name)
+		case r.fleet.refused[name] != nil:
+			parts = append(parts, r.fleet.senseless(name))
+		default:
+			unknown = append(unknown, name)
 		}
 	}
-	var parts []string
 	if len(unknown) > 0 {
 		parts = append(parts, fmt.Sprintf("the ManagedClusterSets [%s] do not exist", join(unknown)))
 	}
@@ -111,6 +129,11 @@ func (r *Ranking) noIntersection() string {
 
 func (r *Ranking) kept() string {
 	return fmt.Sprintf("No decision can be made; the last one stays, with %d clusters", len(r.choice.ids))
+}
+
+// senseless says why a set that never made sense does not count.
+func (f *Fleet) senseless(set string) string {
+	return fmt.Sprintf("ManagedClusterSet %s does not count, correct it: %v", set, f.refused[set])
 }
 
 func (r *Ranking) noneMatched() string {

@@ -27,6 +27,7 @@ type Fleet struct {
 	log     []int32
 
 	sets     map[string]*clusterSet
+	refused  map[string]error // sets whose last event is none, by name
 	bindings map[Key]string // to the name of the set
 	bound    uint64         // the version at which sets or bindings last changed
 
@@ -46,6 +47,7 @@ func NewFleet() *Fleet {
 	return &Fleet{
 		ids:      map[string]int32{},
 		sets:     map[string]*clusterSet{},
+		refused:  map[string]error{},
 		bindings: map[Key]string{},
 		scores:   map[string]*scoreTable{},
 		counts:   decisionCounts{of: map[Key][]int32{}},

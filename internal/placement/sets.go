@@ -25,13 +25,28 @@ func (f *Fleet) SetClusterSet(s *schemas.ClusterSet) error {
 		return err
 	}
 	f.sets[s.Name] = &clusterSet{name: s.Name, selector: selector}
+	delete(f.refused, s.Name)
 	f.rebind()
 	return nil
+}
+
+// CheckClusterSet returns the error that SetClusterSet would.
+func CheckClusterSet(s *schemas.ClusterSet) error {
+	_, err := setSelector(s)
+	return err
+}
+
+// RefuseClusterSet notes why the set's last event is not in force. What was
+// known of the set stays.
+func (f *Fleet) RefuseClusterSet(name string, why error) {
+	f.refused[name] = why
+	f.rebind()
 }
 
 // DeleteClusterSet forgets the set.
 func (f *Fleet) DeleteClusterSet(name string) {
 	delete(f.sets, name)
+	delete(f.refused, name)
 	f.rebind()
 }
 
@@ -62,7 +77,7 @@ func setSelector(s *schemas.ClusterSet) (labels.Selector, error) {
 		return labels.SelectorFromSet(labels.Set{clusterv1beta2.ClusterSetLabel: s.Name}), nil
 	case clusterv1beta2.LabelSelector:
 	default:
-		return nil, &schemas.FieldError{Field: "selectorType", Reason: fmt.Sprintf("is %q, want %s or %s", s.SelectorType, clusterv1beta2.ExclusiveClusterSetLabel, clusterv1beta2.LabelSelector)}
+		return nil, &schemas.FieldError{Field: "spec.clusterSelector.selectorType", Reason: fmt.Sprintf("of ManagedClusterSet %s is %q: write %s or %s", s.Name, s.SelectorType, clusterv1beta2.ExclusiveClusterSetLabel, clusterv1beta2.LabelSelector)}
 	}
 	if len(s.LabelSelector) == 0 {
 		return labels.Nothing(), nil
@@ -75,5 +90,5 @@ func setSelector(s *schemas.ClusterSet) (labels.Selector, error) {
 			return compiled, nil
 		}
 	}
-	return nil, &schemas.FieldError{Field: "labelSelector", Reason: fmt.Sprintf("of ManagedClusterSet %s is not a label selector: %v", s.Name, err)}
+	return nil, &schemas.FieldError{Field: "spec.clusterSelector.labelSelector", Reason: fmt.Sprintf("of ManagedClusterSet %s is not a label selector: %v", s.Name, err)}
 }

@@ -124,6 +124,30 @@ const (
 type Update struct {
 	Kind    UpdateKind
 	Message Message
+
+	outcome *outcome // of reading it, nil where that was not tried
+}
+
+type outcome struct {
+	received Received
+	err      error
+}
+
+// Read reads the Message, unless a [Readable] has done so already.
+func (u Update) Read() (Received, error) {
+	if u.outcome != nil {
+		return u.outcome.received, u.outcome.err
+	}
+	return Read(u.Message)
+}
+
+// Refused is why a [Readable] could not read the Message; nil where it could,
+// or did not try.
+func (u Update) Refused() error {
+	if u.outcome == nil {
+		return nil
+	}
+	return u.outcome.err
 }
 
 // Worker hands out work that is done once.

@@ -166,7 +166,7 @@ func (b *bridge) run(ctx context.Context) error {
 	group.Go(func() error { return settle(ctx, b.clock, b.runtime.Log, b.scores.TimeMoved) })
 	group.Go(func() error { return b.observer.Ledger.Run(ctx, b.bus, observe.Watch()) })
 	group.Go(func() error { return b.decisions.Ledger.Run(ctx, b.bus, decisions.Watch()) })
-	group.Go(func() error { return b.scores.Ledger.Run(ctx, b.bus, scores.Watch()) })
+	group.Go(func() error { return b.scores.Follow(ctx, b.bus) })
 	group.Go(func() error { return b.requests.Ledger.Run(ctx, b.bus, requests.Watch()) })
 	group.Go(func() error {
 		if err := b.untilSynced(ctx); err != nil {

@@ -27,8 +27,8 @@ type Read struct {
 	Deleted  *schemas.Deleted
 }
 
-// Keep keeps m.
-func Keep(m events.Message) *Kept { return &Kept{message: m} }
+// Keep keeps the event.
+func Keep(u events.Update) *Kept { return &Kept{message: u.Message} }
 
 // KeepOwn keeps a decision that this process has published itself.
 func KeepOwn(e event.Event, d *schemas.PlacementDecision, deleted *schemas.Deleted) *Kept {

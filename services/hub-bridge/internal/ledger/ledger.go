@@ -23,7 +23,11 @@ type Entry[T any] struct {
 // Ledger is filled by Run and by what its owner publishes itself. It is safe
 // for concurrent use.
 type Ledger[T any] struct {
-	decode func(events.Message) T
+	// Refused, if set, gets what an events.Readable refused, which is not kept.
+	// It runs on the goroutine of Run.
+	Refused func(events.Message, error)
+
+	decode func(events.Update) T
 	clock  *events.Clock
 	// onChange gets the subject, what was there (nil: nothing) and what is
 	// (nil: nothing), except for Put; onSynced is called after each reading of the whole.
@@ -39,7 +43,7 @@ type Ledger[T any] struct {
 
 // New returns an empty ledger. decode takes what is to be kept of a message;
 // the callbacks run on the goroutine of Run or Reread and may be nil.
-func New[T any](clock *events.Clock, decode func(events.Message) T, onChange func(string, *Entry[T], *Entry[T]), onSynced func()) *Ledger[T] {
+func New[T any](clock *events.Clock, decode func(events.Update) T, onChange func(string, *Entry[T], *Entry[T]), onSynced func()) *Ledger[T] {
 	if onChange == nil {
 		onChange = func(string, *Entry[T], *Entry[T]) {}
 	}
@@ -61,7 +65,11 @@ func (l *Ledger[T]) apply(u events.Update) {
 	l.observe(u)
 	switch u.Kind {
 	case events.Stored:
-		l.store(u.Message)
+		if err := u.Refused(); err != nil && l.Refused != nil {
+			l.Refused(u.Message, err)
+			return
+		}
+		l.store(u)
 	case events.Gone:
 		l.remove(u.Message.Subject)
 	case events.Behind:
@@ -84,8 +92,8 @@ func (l *Ledger[T]) observe(u events.Update) {
 	l.read = l.read || u.Kind == events.Synced
 }
 
-func (l *Ledger[T]) store(m events.Message) {
-	entry := l.entry(m)
+func (l *Ledger[T]) store(u events.Update) {
+	entry, m := l.entry(u), u.Message
 	l.mu.Lock()
 	before := l.entries[m.Subject]
 	// While the whole is read anew, what the bus has counts, even if lower
@@ -100,8 +108,8 @@ func (l *Ledger[T]) store(m events.Message) {
 	l.onChange(m.Subject, before, entry)
 }
 
-func (l *Ledger[T]) entry(m events.Message) *Entry[T] {
-	return &Entry[T]{Subject: m.Subject, Sequence: m.Sequence, ReceivedAt: m.ReceivedAt, Value: l.decode(m)}
+func (l *Ledger[T]) entry(u events.Update) *Entry[T] {
+	return &Entry[T]{Subject: u.Message.Subject, Sequence: u.Message.Sequence, ReceivedAt: u.Message.ReceivedAt, Value: l.decode(u)}
 }
 
 func (l *Ledger[T]) remove(subject string) {
@@ -153,7 +161,7 @@ func (l *Ledger[T]) Reread(ctx context.Context, g events.Getter, stream, subject
 	if err != nil {
 		return err
 	}
-	l.swap(subject, before, l.entry(m))
+	l.swap(subject, before, l.entry(events.Update{Message: m}))
 	return nil
 }
 

@@ -39,7 +39,7 @@ func newLedger(changes *[]string) *Ledger[uint64] {
 		}
 		return fmt.Sprint(e.Value)
 	}
-	return New(events.NewClock(nil), func(m events.Message) uint64 { return m.Sequence }, func(_ string, before, now *Entry[uint64]) {
+	return New(events.NewClock(nil), func(u events.Update) uint64 { return u.Message.Sequence }, func(_ string, before, now *Entry[uint64]) {
 		*changes = append(*changes, number(before)+" "+number(now))
 	}, nil)
 }

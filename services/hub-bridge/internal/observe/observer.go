@@ -36,10 +36,10 @@ type Said struct {
 	Digest [sha256.Size]byte // of the data
 }
 
-// Keep keeps of m what it takes to see whether the hub has changed since.
+// Keep keeps of an event what it takes to see whether the hub has changed since.
 // What cannot be decoded is like nothing that the hub has.
-func Keep(m events.Message) Said {
-	e, err := events.Decode(m)
+func Keep(u events.Update) Said {
+	e, err := events.Decode(u.Message)
 	if err != nil {
 		return Said{}
 	}

@@ -43,13 +43,14 @@ type Kept struct {
 	err     error
 }
 
-// Keep reads m. The id of one that is no event is its place in the log.
-func Keep(m events.Message) Kept {
+// Keep reads the event. The id of one that is none is its place in the log.
+func Keep(u events.Update) Kept {
+	m := u.Message
 	kept := Kept{message: m, id: fmt.Sprintf("%s-%d", m.Stream, m.Sequence)}
 	if e, err := events.Decode(m); err == nil {
 		kept.id = e.ID()
 	}
-	kept.read, kept.err = events.Read(m)
+	kept.read, kept.err = u.Read()
 	return kept
 }
 

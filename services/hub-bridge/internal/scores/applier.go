@@ -63,6 +63,7 @@ type Applier struct {
 
 	mu      sync.Mutex
 	refused map[string]string // by subject: the reason that was said
+	bad     map[string]bad    // by subject: the last event that cannot be read
 	subject map[string]map[string]bool
 }
 
@@ -70,7 +71,7 @@ type Applier struct {
 func NewApplier(o Options, queue *work.Queue) *Applier {
 	a := &Applier{
 		Options: o, queue: queue, budget: rate.NewLimiter(rate.Limit(o.Budget), max(1, int(o.Budget/10))),
-		refused: map[string]string{}, subject: map[string]map[string]bool{},
+		refused: map[string]string{}, bad: map[string]bad{}, subject: map[string]map[string]bool{},
 		waited: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "spokewire_hub_bridge_score_budget_wait_seconds", Help: "How long score writes wait for the write budget.",
 			Buckets: prometheus.ExponentialBuckets(0.001, 4, 8),
@@ -78,6 +79,7 @@ func NewApplier(o Options, queue *work.Queue) *Applier {
 	}
 	o.Metrics.MustRegister(a.waited)
 	a.Ledger = ledger.New(o.Clock, Keep, a.changed, a.all)
+	a.Ledger.Refused = a.unreadable
 	return a
 }
 
@@ -135,8 +137,17 @@ func (a *Applier) index(subject string, before, now *Entry) {
 	a.subject[s.Cluster][subject] = true
 }
 
+// Follow follows the bus until ctx ends. The last readable score counts, as it
+// does for those who decide without the hub.
+func (a *Applier) Follow(ctx context.Context, w events.Watcher) error {
+	return a.Ledger.Run(ctx, events.Readable{Watcher: w}, Watch())
+}
+
 // handle looks at the last score of subject, and at the hub.
 func (a *Applier) handle(ctx context.Context, subject string) (time.Duration, error) {
+	if err := a.buryUnreadable(ctx, subject); err != nil {
+		return 0, err
+	}
 	entry := a.Ledger.Get(subject)
 	if entry == nil || !a.Ledger.Last(entry) {
 		return 0, nil // looked at again when the ledger has caught up
@@ -146,10 +157,7 @@ func (a *Applier) handle(ctx context.Context, subject string) (time.Duration, er
 	if by, left := a.Clock.Leap(); by < 0 {
 		return max(left, time.Millisecond), nil
 	}
-	read, err := entry.Value.Read()
-	if err != nil {
-		return 0, a.bury(ctx, entry, err)
-	}
+	read := entry.Value
 	s, err := events.ParseSubject(subject)
 	if err != nil {
 		return 0, err
@@ -169,7 +177,7 @@ func (a *Applier) handle(ctx context.Context, subject string) (time.Duration, er
 }
 
 // plan returns the hub's object, nil for none, and what to do with it.
-func (a *Applier) plan(read Read, s events.Subject) (*clusterv1alpha1.AddOnPlacementScore, bridge.ScorePlan) {
+func (a *Applier) plan(read *Kept, s events.Subject) (*clusterv1alpha1.AddOnPlacementScore, bridge.ScorePlan) {
 	have := a.Hub.Score(s.Cluster, s.Name)
 	margin := bridge.ScoreMargin(a.Ledger.Len(), a.Budget, a.Margin)
 	return have, bridge.PlanScore(read.Score, have, a.Clock.Now(), margin)

@@ -1,8 +1,6 @@
 package scores
 
 import (
-	"sync"
-
 	"github.com/cloudevents/sdk-go/v2/event"
 
 	"github.com/spokewire/spokewire/internal/bridge"
@@ -13,49 +11,33 @@ import (
 // Kept is what the bridge keeps of a score event: little, for there is one
 // for each cluster and scorer.
 type Kept struct {
-	once    sync.Once
-	message *events.Message
-	read    Read
-	err     error
-}
-
-// Read is a decoded score event.
-type Read struct {
 	bridge.Score
 	ID     string
 	Origin *schemas.Origin
 	Trace  string // traceparent
 }
 
-// Keep keeps m, to be decoded when it is needed.
-func Keep(m events.Message) *Kept { return &Kept{message: &m} }
-
-// Read decodes the event. Every error is a *events.BadInput.
-func (k *Kept) Read() (Read, error) {
-	k.once.Do(k.decode)
-	return k.read, k.err
-}
-
-func (k *Kept) decode() {
-	received, err := events.Read(*k.message)
+// Keep takes what is kept of an event that can be read. Of one that cannot,
+// which an events.Readable hands to nobody, nothing is.
+func Keep(u events.Update) *Kept {
+	received, err := u.Read()
 	if err != nil {
-		k.err = err
-		return
+		return nil
 	}
-	k.read.ID = received.Event.ID()
-	k.read.Trace, _ = received.Event.Extensions()[events.ExtTraceParent].(string)
-	k.read.Gone = true // unless it is a score
+	k := &Kept{ID: received.Event.ID()}
+	k.Trace, _ = received.Event.Extensions()[events.ExtTraceParent].(string)
+	k.Gone = true // unless it is a score
 	if s, ok := received.Payload.(*schemas.Score); ok {
-		k.read.Score, k.read.Origin = bridge.ScoreOf(s, k.message.ReceivedAt), s.Origin
+		k.Score, k.Origin = bridge.ScoreOf(s, u.Message.ReceivedAt), s.Origin
 	}
-	k.message = nil
+	return k
 }
 
 // event carries the trace that the score belongs to.
-func (r Read) event() event.Event {
+func (k *Kept) event() event.Event {
 	e := event.New()
-	if r.Trace != "" {
-		e.SetExtension(events.ExtTraceParent, r.Trace)
+	if k.Trace != "" {
+		e.SetExtension(events.ExtTraceParent, k.Trace)
 	}
 	return e
 }

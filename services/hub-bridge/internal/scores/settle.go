@@ -18,7 +18,7 @@ import (
 
 // settle writes the score, within the budget, until the plan was made from
 // the hub's newest state.
-func (a *Applier) settle(ctx context.Context, entry *Entry, read Read, s events.Subject, action bridge.ScoreAction) (time.Duration, error) {
+func (a *Applier) settle(ctx context.Context, entry *Entry, read *Kept, s events.Subject, action bridge.ScoreAction) (time.Duration, error) {
 	if err := a.wait(ctx, action); err != nil {
 		return 0, err
 	}
@@ -65,7 +65,7 @@ func (a *Applier) write(ctx context.Context, s events.Subject, have *clusterv1al
 }
 
 // failed sorts the errors that no retry mends from the others.
-func (a *Applier) failed(ctx context.Context, entry *Entry, read Read, s events.Subject, err error) error {
+func (a *Applier) failed(ctx context.Context, entry *Entry, read *Kept, s events.Subject, err error) error {
 	if kube.NoNamespace(err) {
 		a.refuse(ctx, entry, read, s, bridge.ReasonNoNamespace, err.Error())
 		return err // it may come
@@ -87,7 +87,7 @@ func (a *Applier) settled(subject string) {
 
 // refuse says once why a score is not on the hub, however often it is
 // computed. It reports whether this was the first time.
-func (a *Applier) refuse(ctx context.Context, entry *Entry, read Read, s events.Subject, reason, message string) bool {
+func (a *Applier) refuse(ctx context.Context, entry *Entry, read *Kept, s events.Subject, reason, message string) bool {
 	a.mu.Lock()
 	said := a.refused[entry.Subject] == reason
 	a.refused[entry.Subject] = reason
@@ -107,7 +107,7 @@ func (a *Applier) refuse(ctx context.Context, entry *Entry, read Read, s events.
 // bury keeps the event that no retry mends, unless a newer one stands in
 // its place already.
 func (a *Applier) bury(ctx context.Context, entry *Entry, cause error) error {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, buryTimeout)
 	defer cancel()
 	m, err := a.Bus.Last(ctx, events.StreamScores, entry.Subject)
 	if err != nil || m.Sequence != entry.Sequence {

@@ -21,12 +21,13 @@ type desk struct {
 	observed *schemas.ObservedDecision
 
 	// From the log: the last decision, nil where there is none or its
-	// tombstone. acked is the highest sequence that this replica was told of
-	// as its own, so that an older one that is still on its way changes
-	// nothing.
-	decision *schemas.PlacementDecision
-	sequence uint64
-	acked    uint64
+	// tombstone, and where it stands; sequence is that of the subject's last
+	// event, which may be none that can be read. acked is the highest sequence
+	// that this replica was told of as its own, so that an older one that is
+	// still on its way changes nothing.
+	decision         *schemas.PlacementDecision
+	stands, sequence uint64
+	acked            uint64
 
 	ranking *placement.Ranking // nil until first needed
 
@@ -40,7 +41,7 @@ type desk struct {
 
 // known is what package placement makes of it.
 func (d *desk) known() placement.Known {
-	return placement.Known{Object: d.object, Deleted: d.deleted, Observed: d.observed, Decision: d.decision, Sequence: d.sequence}
+	return placement.Known{Object: d.object, Deleted: d.deleted, Observed: d.observed, Decision: d.decision, Sequence: d.stands}
 }
 
 // direct reports whether it is ours to decide.
@@ -101,7 +102,7 @@ func (w *Writer) setObject(d *desk, p *placement.Placement) {
 
 // setDecision takes the last event of the Placement's decision subject.
 func (w *Writer) setDecision(d *desk, decision *schemas.PlacementDecision, sequence uint64) {
-	d.decision, d.sequence = decision, sequence
+	d.decision, d.stands, d.sequence = decision, sequence, sequence
 	if d.ranking != nil {
 		d.ranking.SetPrior(d.known().Prior())
 	}

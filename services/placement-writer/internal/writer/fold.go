@@ -1,8 +1,6 @@
 package writer
 
 import (
-	"errors"
-	"fmt"
 	"reflect"
 
 	"github.com/spokewire/spokewire/internal/decider"
@@ -12,7 +10,8 @@ import (
 )
 
 // Fold takes one update into the snapshot. A message that makes no sense is
-// buried and leaves what was known before it.
+// buried and leaves what was known before it, which events.Readable makes the
+// same for every replica.
 func (w *Writer) Fold(u events.Update) {
 	w.folded = true
 	switch u.Kind {
@@ -27,13 +26,13 @@ func (w *Writer) Fold(u events.Update) {
 		w.reread(u.Message)
 		return
 	}
-	received, err := events.Read(u.Message)
+	received, err := u.Read()
 	if err == nil {
 		err = w.foldReceived(&received)
 	}
 	w.fleet.Observe(u.Message.Stream, u.Message.Sequence)
 	if err != nil {
-		w.Bury(u.Message, err)
+		w.refuse(u.Message, err)
 	}
 }
 
@@ -70,7 +69,7 @@ func (w *Writer) foldReceived(r *events.Received) error {
 	case *schemas.ClusterSet:
 		w.seen.fleet = max(w.seen.fleet, sequence)
 		if err := w.fleet.SetClusterSet(p); err != nil {
-			return badInput("BadClusterSet", err)
+			return err
 		}
 		w.markAll("", t)
 	case *schemas.Binding:
@@ -92,19 +91,8 @@ func (w *Writer) foldReceived(r *events.Received) error {
 		w.foldScore(r, t)
 	case *schemas.Deleted:
 		w.foldDeleted(r, p, t)
-	default:
-		return &events.BadInput{Reason: "WrongType", Field: "type", Err: fmt.Errorf("%s: type %q is none that decisions rest on", r.Message.Subject, r.Event.Type())}
 	}
 	return nil
-}
-
-func badInput(reason string, err error) error {
-	bad := &events.BadInput{Reason: reason, Err: err}
-	var field *schemas.FieldError
-	if errors.As(err, &field) {
-		bad.Field = field.Field
-	}
-	return bad
 }
 
 func (w *Writer) foldPlacement(p *schemas.Placement, sequence uint64, t decider.Trigger) error {
@@ -115,11 +103,7 @@ func (w *Writer) foldPlacement(p *schemas.Placement, sequence uint64, t decider.
 	}
 	parsed, err := placement.Parse(*p)
 	if err != nil {
-		if d.object != nil && d.object.Object.UID != p.UID {
-			w.setObject(d, nil)
-		}
-		w.settled(d)
-		return badInput("BadPlacement", err)
+		return err
 	}
 	d.deleted, d.position = nil, sequence
 	w.setObject(d, parsed)

@@ -62,7 +62,7 @@ func (x *deciding) Payload() schemas.Payload {
 
 // Settle takes note of what became of a job.
 func (w *Writer) Settle(out *decider.Outcome[*deciding]) {
-	d := out.Content.desk
+	d, known := out.Content.desk, true
 	w.line.Back(d)
 	delete(w.ahead, d.key)
 	if out.Err != nil {
@@ -70,18 +70,18 @@ func (w *Writer) Settle(out *decider.Outcome[*deciding]) {
 			d.triggers[""] = *out.Trigger
 		}
 		if out.Read {
-			w.adopt(d, out.Last)
+			known = w.adopt(d, out.Last)
 		} else {
 			w.settled(d)
 		}
 	}
-	switch out.Verdict() {
-	case decider.Stored:
+	switch verdict := out.Verdict(); {
+	case verdict == decider.Stored:
 		d.Failures = 0
 		w.published(out)
-	case decider.Outrun:
+	case verdict == decider.Outrun && known:
 		w.enqueue(d)
-	case decider.Failed:
+	case verdict == decider.Outrun, verdict == decider.Failed:
 		d.wake = d.Retry(w.Now())
 	}
 }
@@ -105,19 +105,33 @@ func (w *Writer) published(out *decider.Outcome[*deciding]) {
 }
 
 // adopt takes the subject's last event, as the leader has it, for the truth.
-func (w *Writer) adopt(d *desk, last events.Message) {
+// It returns false where that cannot be read and what stands before it has not
+// come yet.
+func (w *Writer) adopt(d *desk, last events.Message) bool {
 	if last.Sequence == 0 {
 		w.setDecision(d, nil, 0)
-		return
+		return true
 	}
 	received, err := events.Read(last)
 	if err != nil {
-		w.Bury(last, err)
-		w.setDecision(d, nil, last.Sequence)
-		return
+		covered := w.Covers(events.StreamDecisions, last.Sequence)
+		if covered {
+			d.sequence = last.Sequence
+		}
+		w.settled(d)
+		return covered
 	}
 	decision, _ := received.Payload.(*schemas.PlacementDecision) // nil for its tombstone
 	w.setDecision(d, decision, last.Sequence)
+	return true
+}
+
+// skip takes note of an unreadable event of the decision subject. What was
+// decided before it counts, but the next decision comes behind it.
+func (w *Writer) skip(d *desk, sequence uint64) {
+	w.ahead.read(d.key, sequence)
+	d.sequence = max(d.sequence, sequence)
+	w.clearIdle(d)
 }
 
 // follow takes an event of the decision stream, this replica's or another's.

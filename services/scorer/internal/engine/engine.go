@@ -50,6 +50,7 @@ func New(c decider.Config) (*Engine, error) {
 	e := &Engine{compiler: compiler, counts: counts, snapshot: newSnapshot()}
 	e.Loop, err = decider.New(c, decider.Spec{
 		Service: Service, Span: "scorer.evaluate", Stream: events.StreamScores, Watches: watches(), MaxFold: 256,
+		Readable: map[string]func(*events.Received) error{events.StreamMetrics: nil, events.StreamHub: nil},
 	}, e)
 	return e, err
 }

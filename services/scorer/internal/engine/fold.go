@@ -33,9 +33,12 @@ func (e *Engine) Fold(u events.Update) {
 	}
 	in := input{Message: u.Message, subject: subject, gone: u.Kind == events.Gone}
 	if !in.gone {
-		if in.Received, in.err = events.Read(u.Message); in.err != nil {
+		if in.Received, in.err = u.Read(); in.err != nil {
 			e.Bury(u.Message, in.err)
 		}
+	}
+	if in.err != nil && (subject.Family == events.FamilyMetric || subject.Family == events.FamilyHub) {
+		return // what was known stays, which events.Readable makes the same for every replica
 	}
 	switch subject.Family {
 	case events.FamilyMetric:
@@ -49,9 +52,9 @@ func (e *Engine) Fold(u events.Update) {
 	}
 }
 
-// input is one update, read as far as it can be. What is refused counts as
-// the end of what its subject said before: after a restart that could not be
-// read any more, and two replicas must see the same.
+// input is one update, read as far as it can be. A Scorer or a score that is
+// refused ends what its subject said before: a broken Scorer is to say so,
+// and a broken score is replaced.
 type input struct {
 	events.Received
 	Message events.Message
