@@ -28,8 +28,8 @@ type Fleet struct {
 
 	sets     map[string]*clusterSet
 	refused  map[string]error // sets whose last event is none, by name
-	bindings map[Key]string // to the name of the set
-	bound    uint64         // the version at which sets or bindings last changed
+	bindings map[Key]string   // to the name of the set
+	bound    uint64           // the version at which sets or bindings last changed
 
 	policy   schemas.PlacementPolicySpec // of all Placements that say nothing else
 	policies uint64                      // how often it was set

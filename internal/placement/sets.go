@@ -18,10 +18,11 @@ type clusterSet struct {
 }
 
 // SetClusterSet takes s in. A selector that does not parse is a
-// *schemas.FieldError; the set is then left as it was.
+// *schemas.FieldError; the set is then left as it was, see RefuseClusterSet.
 func (f *Fleet) SetClusterSet(s *schemas.ClusterSet) error {
 	selector, err := setSelector(s)
 	if err != nil {
+		f.RefuseClusterSet(s.Name, err)
 		return err
 	}
 	f.sets[s.Name] = &clusterSet{name: s.Name, selector: selector}

@@ -112,7 +112,7 @@ func (r Rule) scoresAt(e Evidence, position uint64, now time.Time) (scores, expi
 			}
 			continue
 		}
-		if value, holds := lastScore(messages[:after], now); value != nil && holds {
+		if value, holds := lastScore(readable(messages[:after]), now); value != nil && holds {
 			scores[cluster] = *value
 		} else if value != nil {
 			expired[cluster] = *value
@@ -136,6 +136,14 @@ func (e Evidence) stoodAt(stream string, position uint64, at time.Time) bool {
 		}
 	}
 	return last >= position
+}
+
+// readable leaves out what cannot be read: the event before it counts.
+func readable(messages []events.Message) []events.Message {
+	return slices.DeleteFunc(slices.Clone(messages), func(m events.Message) bool {
+		_, err := events.Read(m)
+		return err != nil
+	})
 }
 
 // lastScore is what was scored last, and whether that is the last word and

@@ -42,18 +42,21 @@ type State struct {
 	Selected []string
 }
 
-// Log is the last event of every subject of some streams.
+// Log is the last readable event of every subject of some streams.
 type Log map[string]events.Message
 
-// Read reads the last event of every subject of streams.
+// Read reads the last readable event of every subject of streams.
 func Read(ctx context.Context, w events.Watcher, streams ...string) (Log, error) {
 	log := Log{}
 	for _, stream := range streams {
 		done := errors.New("read")
-		err := w.Watch(ctx, events.Watch{Stream: stream}, func(u events.Update) error {
+		readable := events.Readable{Watcher: w}
+		err := readable.Watch(ctx, events.Watch{Stream: stream}, func(u events.Update) error {
 			switch u.Kind {
 			case events.Stored:
-				log[u.Message.Subject] = u.Message
+				if u.Refused() == nil {
+					log[u.Message.Subject] = u.Message
+				}
 			case events.Synced:
 				return done
 			}

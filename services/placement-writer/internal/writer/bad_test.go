@@ -41,7 +41,7 @@ func TestBadInputIsBuriedAndHarmsNoNeighbour(t *testing.T) {
 		}
 		want := map[string]string{
 			events.HubSubject(events.KindPlacement, "default", "bad"): "BadPlacement spec",
-			events.HubSubject(events.KindClusterSet, "", "odd"):       "BadClusterSet labelSelector",
+			events.HubSubject(events.KindClusterSet, "", "odd"):       "BadClusterSet spec.clusterSelector.labelSelector",
 			events.ScoreSubject("b", "gpu"):                           "NotCloudEvent id",
 			events.HubSubject(events.KindCluster, "", "c"):            "NotCloudEvent specversion",
 		}

@@ -60,9 +60,9 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// TestRefusedSnapshotEndsItsSource: after a restart only the refused event
-// is there to be read, so it must count for nothing before one, too.
-func TestRefusedSnapshotEndsItsSource(t *testing.T) {
+// TestSnapshotsBeforeARefusedOneCount until they are too old, whether the
+// scorer ran on or begins behind the refused one.
+func TestSnapshotsBeforeARefusedOneCount(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := eventstest.NewBus()
@@ -75,6 +75,13 @@ func TestRefusedSnapshotEndsItsSource(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.Store(events.MetricSubject("c", "node"), header, []byte(`{}`))
+		expect(t, b, "c", "s", "1 Computed")
+		stop()
+		_, stop = start(t, b, nil)
+		expect(t, b, "c", "s", "1 Computed")
+		apply(t, b, "t", `metric("x") + 1.0`, nil)
+		expect(t, b, "c", "t", "2 Computed")
+		time.Sleep(time.Minute)
 		expect(t, b, "c", "s", "1 Computed", "- NoSample")
 		stop()
 		start(t, b, nil)
