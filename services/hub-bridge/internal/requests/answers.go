@@ -99,7 +99,7 @@ func (a *Applier) earlier(ctx context.Context, e *Entry) (*Entry, error) {
 			return nil, fmt.Errorf("the requests before %s %d: %w", e.Subject, e.Sequence, err)
 		}
 		position = m.Sequence
-		if kept := Keep(m); kept.err == nil {
+		if kept := Keep(events.Update{Message: m}); kept.err == nil {
 			found = &Entry{Subject: m.Subject, Sequence: m.Sequence, ReceivedAt: m.ReceivedAt, Value: kept}
 		}
 	}
