@@ -63,7 +63,7 @@ func New(c decider.Config) (*Writer, error) {
 	}
 	w.Loop, err = decider.New(c, decider.Spec{
 		Service: Service, Span: "placement.decide", Stream: events.StreamDecisions, Watches: watches(), MaxFold: maxFold,
-		Readable: map[string]func(*events.Received) error{events.StreamHub: accept, events.StreamScores: nil, events.StreamDecisions: nil},
+		Readable: map[string]func(*events.Received) error{events.StreamHub: accept, events.StreamScores: nil, events.StreamConfig: nil, events.StreamDecisions: nil},
 	}, w)
 	return w, err
 }
