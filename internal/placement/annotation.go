@@ -46,8 +46,8 @@ const domain = "spokewire.dev/"
 // the bus.
 const annotationOrigin = domain + "origin"
 
-// settings are the annotations under domain that somebody may set.
-func settings() []string {
+// annotations are the annotations under domain that somebody may set.
+func annotations() []string {
 	return []string{
 		AnnotationDeadBand, AnnotationDecisiveLead, AnnotationWindow, AnnotationBudget,
 		AnnotationCooldown, AnnotationDwell, AnnotationStalePolicy, AnnotationStaleGrace,
@@ -86,13 +86,13 @@ func (a *annotationReader) refuse(name, want string) {
 func (a *annotationReader) unknown() {
 	var unknown []string
 	for key := range a.all {
-		if strings.HasPrefix(key, domain) && key != annotationOrigin && !slices.Contains(settings(), key) {
+		if strings.HasPrefix(key, domain) && key != annotationOrigin && !slices.Contains(annotations(), key) {
 			unknown = append(unknown, key)
 		}
 	}
 	if len(unknown) > 0 {
 		slices.Sort(unknown)
-		a.problems = append(a.problems, fmt.Errorf("annotations that mean nothing: %s; those that do are %s", strings.Join(unknown, ", "), strings.Join(settings(), ", ")))
+		a.problems = append(a.problems, fmt.Errorf("annotations that mean nothing: %s; those that do are %s", strings.Join(unknown, ", "), strings.Join(annotations(), ", ")))
 	}
 }
 
