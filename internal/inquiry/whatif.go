@@ -16,6 +16,7 @@ import (
 // which comes first, and for metrics, which need scorers. The error is a
 // *schemas.FieldError.
 func (s *Scene) Suppose(a *schemas.WhatIfAsk) error {
+	today := maps.Clone(s.clusters)
 	for i, name := range a.Remove {
 		if err := s.mustHave(fmt.Sprintf("remove[%d]", i), name); err != nil {
 			return err
@@ -23,7 +24,7 @@ func (s *Scene) Suppose(a *schemas.WhatIfAsk) error {
 		s.deleteCluster(name)
 	}
 	for i := range a.Add {
-		if err := s.supposeCluster(fmt.Sprintf("add[%d].like", i), &a.Add[i]); err != nil {
+		if err := s.supposeCluster(fmt.Sprintf("add[%d].like", i), &a.Add[i], today); err != nil {
 			return err
 		}
 	}
@@ -71,14 +72,14 @@ func (s *Scene) SupposePlacement(p *schemas.WhatIfPlacement) error {
 
 // supposeCluster takes in a cluster that comes. One that says nothing of
 // itself is like another one, or else just in the Placement's first
-// exclusive set.
-func (s *Scene) supposeCluster(field string, a *schemas.WhatIfCluster) error {
+// exclusive set. It may be like one that goes.
+func (s *Scene) supposeCluster(field string, a *schemas.WhatIfCluster, today map[string]*schemas.Cluster) error {
 	c := a.Cluster
 	if a.Like != "" {
-		if err := s.mustHave(field, a.Like); err != nil {
-			return err
+		like := today[a.Like]
+		if like == nil {
+			return s.mustHave(field, a.Like)
 		}
-		like := s.clusters[a.Like]
 		c.Labels, c.Claims = over(like.Labels, c.Labels), over(like.Claims, c.Claims)
 		c.Annotations, c.Taints = over(like.Annotations, c.Annotations), append(slices.Clone(like.Taints), c.Taints...)
 		c.Allocatable, c.Capacity = over(like.Allocatable, c.Allocatable), over(like.Capacity, c.Capacity)

@@ -28,6 +28,9 @@ type Explained struct {
 	// Scores are that cluster's, of the scorers that the decision names, or
 	// of all where it names none.
 	Scores []Score `json:"scores,omitempty"`
+	// Why is what the service inquiry says of that cluster; nil where it was
+	// not asked, or does not run.
+	Why *schemas.ExplainAnswer `json:"why,omitempty"`
 	// Now is the server's time of the reading.
 	Now time.Time `json:"now"`
 }
@@ -94,14 +97,17 @@ func (x *Explained) Answered(receipts []events.Message) {
 	}
 }
 
-// Explanation returns the decision's word on a cluster; nil where it has
-// none: only the first selected, the first runners-up and a few of the
-// rejected have one.
+// Explanation returns the decision's word on a cluster, or else what was
+// recomputed; nil where there is neither: only the first selected, the first
+// runners-up and a few of the rejected have a word of the decision's own.
 func (x *Explained) Explanation(cluster string) *schemas.Explanation {
 	for i := range x.Decision.Explanations {
 		if e := &x.Decision.Explanations[i]; e.Cluster == cluster {
 			return e
 		}
+	}
+	if x.Why != nil && x.Why.Explanation != nil && x.Why.Explanation.Cluster == cluster {
+		return x.Why.Explanation
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spokewire/spokewire/internal/inventory"
+	"github.com/spokewire/spokewire/pkg/ask"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/schemas"
 )
@@ -32,7 +33,9 @@ func (a *app) newExplainPlacement() *cobra.Command {
 		Long: `Say why a Placement selects the clusters that it does, from its last decision:
 each cluster's total and the terms of it, the runners-up, and why others were
 not eligible. With --cluster, also what that cluster's scores were computed
-from.`,
+from, and what would have to change for it to be selected. Of a cluster that the
+decision keeps no details of, they are recomputed from the decision's inputs,
+as long as the streams keep them.`,
 		Example: "  spokewire explain placement default/train --cluster spoke-2",
 		Args:    cobra.ExactArgs(1),
 	}
@@ -41,12 +44,33 @@ from.`,
 		if err != nil {
 			return err
 		}
+		if err := askWhy(ctx, b, x); err != nil {
+			return err
+		}
 		return a.print(c.OutOrStdout(), x, func(w io.Writer) error { return writeExplained(w, x) })
 	})
 	c.Flags().StringVar(&cluster, "cluster", "", "explain this cluster alone, down to its metrics")
 	a.addBus(c)
 	a.addOutput(c)
 	return c
+}
+
+// askWhy asks the service inquiry about the one cluster. Where that does not
+// run, the decision says what it can.
+func askWhy(ctx context.Context, b bus, x *inventory.Explained) error {
+	requester, canAsk := b.(events.Requester)
+	if x.Cluster == "" || !canAsk {
+		return nil
+	}
+	p := x.Decision.Placement
+	why, err := ask.Client{Bus: requester}.Explain(ctx, schemas.ExplainAsk{
+		Namespace: p.Namespace, Name: p.Name, Cluster: x.Cluster, Sequence: x.Decision.Sequence,
+	})
+	if errors.Is(err, events.ErrNoResponder) {
+		return nil
+	}
+	x.Why = why
+	return err
 }
 
 // explainPlacement reads the last decision with its receipt, and what there

@@ -156,6 +156,11 @@ func writeCluster(w io.Writer, x *inventory.Explained) error {
 	if err := writeVerdict(w, x); err != nil {
 		return err
 	}
+	if x.Why != nil {
+		if err := writeWhy(w, x.Why); err != nil {
+			return err
+		}
+	}
 	if len(x.Scores) == 0 {
 		_, err := fmt.Fprintf(w, "\nNo scorer has scored %s.\n", x.Cluster)
 		return err

@@ -81,6 +81,7 @@ func runScript(t *testing.T, script string) {
 			"fleet":   s.fleet,
 			"store":   s.store,
 			"bridge":  s.bridge,
+			"decider": s.decider,
 			"spoil":   s.spoil,
 			"shows":   shows,
 			"running": running,
