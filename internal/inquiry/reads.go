@@ -3,6 +3,7 @@ package inquiry
 import (
 	"slices"
 
+	"github.com/spokewire/spokewire/internal/placement"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/schemas"
 )
@@ -33,14 +34,9 @@ func (s *Scene) Reads() []Read {
 		return nil
 	}
 	hub, scores := Read{Stream: events.StreamHub}, Read{Stream: events.StreamScores}
-	seen := map[string]bool{}
-	for _, resource := range p.Resources() {
-		if !seen[resource] {
-			seen[resource] = true
-			token := events.EncodeToken(resource)
-			scores.Subjects = append(scores.Subjects, "sw.score.*."+token)
-			hub.Subjects = append(hub.Subjects, "sw.hub."+events.KindAddOnScore+".*."+token)
-		}
+	for _, token := range scorerTokens(p.Resources()) {
+		scores.Subjects = append(scores.Subjects, "sw.score.*."+token)
+		hub.Subjects = append(hub.Subjects, "sw.hub."+events.KindAddOnScore+".*."+token)
 	}
 	reads := []Read{scores, hub, {events.StreamConfig, []string{events.ConfigSubject(events.KindPolicy, "", schemas.DefaultPolicyName)}}}
 	if p.Balances() {
@@ -55,6 +51,21 @@ func (s *Scene) Reads() []Read {
 		}
 	}
 	return out
+}
+
+// scorerTokens are the last tokens of the subjects of scores, which do not
+// overlap: any is all.
+func scorerTokens(resources []string) []string {
+	if slices.Contains(resources, placement.AnyResource) {
+		return []string{"*"}
+	}
+	var tokens []string
+	for _, resource := range resources {
+		if token := events.EncodeToken(resource); !slices.Contains(tokens, token) {
+			tokens = append(tokens, token)
+		}
+	}
+	return tokens
 }
 
 func hubSubjects(kind string) string { return "sw.hub." + kind + ".>" }

@@ -47,7 +47,7 @@ func (r *Ranking) Obstacles(name string) []Obstacle {
 		all = append(all, Obstacle{Change: change(schemas.ChangePlacement, r.placement.Key().String(), "", "", problem.Error())})
 		return all
 	}
-	all = append(all, r.unmatched(c)...)
+	all = append(all, r.unmatched(id, c)...)
 	all = append(all, r.untolerated(id, c)...)
 	return append(all, r.unscored(id)...)
 }
@@ -78,8 +78,8 @@ func (r *Ranking) outOfScope(c *cluster) Obstacle {
 }
 
 // unmatched returns what is missing of the predicate that comes closest.
-func (r *Ranking) unmatched(c *cluster) []Obstacle {
-	if matchesAny(r.placement.predicates, c) {
+func (r *Ranking) unmatched(id int32, c *cluster) []Obstacle {
+	if matchesAny(r.placement.predicates, c) && r.verdicts[id].reason != notMatched {
 		return nil
 	}
 	var best []Obstacle

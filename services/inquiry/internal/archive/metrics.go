@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/spokewire/spokewire/internal/inquiry"
+	"github.com/spokewire/spokewire/internal/placement"
 	"github.com/spokewire/spokewire/internal/score"
 	"github.com/spokewire/spokewire/pkg/events"
 )
@@ -20,6 +21,9 @@ func (a *Archive) Metrics(ctx context.Context, c *score.Compiler, scorers, clust
 		return nil
 	}
 	for _, name := range scorers {
+		if name == placement.AnyResource {
+			continue // an expression computes the name: nobody knows which
+		}
 		if err := a.last(ctx, events.StreamConfig, events.ConfigSubject(events.KindScorer, "", name), take); err != nil {
 			return nil, err
 		}
