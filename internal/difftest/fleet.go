@@ -58,7 +58,7 @@ func (s Size) With(placements int) Size {
 }
 
 // largeFleet is the least of a large fleet.
-const largeFleet = 120
+const largeFleet = 150
 
 // Generate makes fleet number index of seed, as of now.
 func Generate(seed uint64, index int, size Size, now time.Time) Fleet {
@@ -74,7 +74,18 @@ func Generate(seed uint64, index int, size Size, now time.Time) Fleet {
 	for i := range size.Placements {
 		f.Placements = append(f.Placements, f.placement(d, fmt.Sprintf("p%d", i+1)))
 	}
+	if f.Large && size.Placements > 0 {
+		f.fillPages(f.Placements[0])
+	}
 	return f
+}
+
+// fillPages has p select all that there is, so that it has several pages.
+func (f *Fleet) fillPages(p *clusterv1beta1.Placement) {
+	s := &p.Spec
+	s.Predicates, s.ClusterSets, s.NumberOfClusters = nil, nil, nil
+	s.Tolerations = []clusterv1beta1.Toleration{{Operator: clusterv1beta1.TolerationOpExists}}
+	f.keepToItself(p)
 }
 
 // every is true for one in n, beginning with the first-th.
@@ -84,7 +95,7 @@ func every(n, index, first int) bool { return n > 0 && index%n == first%n }
 func (f *Fleet) addClusters(d draw, size Size, now time.Time) {
 	n := d.between(min(4, size.Clusters), size.Clusters)
 	if f.Large {
-		n = largeFleet + d.IntN(largeFleet)
+		n = largeFleet + d.IntN(80)
 	}
 	for _, i := range d.Perm(n) {
 		c := f.cluster(d, fmt.Sprintf("%s-c%02d", f.Name, i), now)
@@ -150,6 +161,9 @@ func (f *Fleet) setSelector(d draw) clusterv1beta2.ManagedClusterSelector {
 func (f *Fleet) addBindings(d draw) {
 	for _, namespace := range f.Namespaces {
 		rate := one(d, 0, 60, 90, 100, 100, 100, 100, 100)
+		if f.Large {
+			rate = 100
+		}
 		for _, set := range f.bindable() {
 			if !d.often(rate) {
 				continue

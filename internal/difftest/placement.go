@@ -90,7 +90,7 @@ func predicate(d draw) clusterv1beta1.ClusterPredicate {
 	for _, a := range some(d, one(d, 0, 0, 0, 1, 2), claimed...) {
 		selector.ClaimSelector.MatchExpressions = append(selector.ClaimSelector.MatchExpressions, requirement(d, a))
 	}
-	if d.often(33) {
+	if d.often(25) {
 		addExpressions(d, selector)
 	}
 	return p
@@ -100,14 +100,14 @@ func predicate(d draw) clusterv1beta1.ClusterPredicate {
 // the clusters have in common; rarely two groups have one name.
 func addGroups(d draw, s *clusterv1beta1.GroupStrategy) {
 	switch {
-	case d.often(slips):
+	case d.often(slips / 2):
 		s.ClustersPerDecisionGroup = intstr.FromString("2") // a number as text is no share
 	case d.often(30):
 		s.ClustersPerDecisionGroup = one(d, intstr.FromInt32(1), intstr.FromInt32(2), intstr.FromInt32(3), intstr.FromInt32(1000), intstr.FromString("1%"), intstr.FromString("25%"), intstr.FromString("50%"), intstr.FromString("100%"))
 	}
 	for i := range one(d, 0, 0, 0, 0, 1, 1, 2, 3) {
 		g := clusterv1beta1.DecisionGroup{GroupName: fmt.Sprintf("group-%d", i+1)}
-		if i > 0 && d.often(2*slips) {
+		if i > 0 && d.often(slips) {
 			g.GroupName = "group-1"
 		}
 		if d.often(70) {

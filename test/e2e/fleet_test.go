@@ -13,7 +13,7 @@ import (
 // shortRun is one batch with at least one fleet of each kind.
 func shortRun(seed uint64) twin.Options {
 	o := twin.DefaultOptions()
-	o.Seed, o.Cases, o.PerFleet, o.Batch, o.Shrink = seed, 160, 8, 20, 4
+	o.Seed, o.Cases, o.PerFleet, o.Batch, o.Shrink = seed, 96, 16, 6, 4
 	return o
 }
 
