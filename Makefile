@@ -137,7 +137,7 @@ difftest: tools ## have OCM and Spokewire decide CASES=1000 generated Placements
 	@$(GO) build -o $(BIN)/difftest ./test/difftest
 	@$(BIN)/difftest --bin $(BIN) --cases $(or $(CASES),1000) --seed $(or $(SEED),1) --case $(or $(CASE),-1)
 
-bench: tools $(BIN)/placement build ## measure everything anew, about 15 minutes on a quiet machine, and write docs/benchmarks.md
+bench: tools build ## measure everything anew, about 15 minutes on a quiet machine, and write docs/benchmarks.md
 	$(BENCH) decide --save $(RESULTS)/decide.json
 	$(BENCH) collector --save $(RESULTS)/collector.json
 	$(BENCH) scorer --save $(RESULTS)/scorer.json

@@ -4,12 +4,8 @@ package scale
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"sync"
 	"time"
-
-	"github.com/spf13/pflag"
 
 	"github.com/spokewire/spokewire/internal/bench"
 	"github.com/spokewire/spokewire/internal/bench/rig"
@@ -18,41 +14,6 @@ import (
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/schemas"
 )
-
-// Options of a run.
-type Options struct {
-	Clusters, Series, Placements, Restarts int
-	// ScoreBudget is how many scores a second the bridge writes; the default
-	// of the bridge is 200.
-	ScoreBudget int
-}
-
-// DefaultOptions are those of the target.
-func DefaultOptions() Options {
-	return Options{Clusters: 10_000, Series: 50, Placements: 100, Restarts: 3, ScoreBudget: 400}
-}
-
-// AddFlags adds the options to fs.
-func (o *Options) AddFlags(fs *pflag.FlagSet) {
-	fs.IntVar(&o.Clusters, "clusters", o.Clusters, "clusters of the fleet")
-	fs.IntVar(&o.Series, "series", o.Series, "series of each cluster")
-	fs.IntVar(&o.Placements, "placements", o.Placements, "Placements, each for the one cluster with the best score")
-	fs.IntVar(&o.Restarts, "restarts", o.Restarts, "how often the services are killed")
-	fs.IntVar(&o.ScoreBudget, "score-budget", o.ScoreBudget, "scores that the bridge writes a second")
-}
-
-// Validate names the flag that is wrong.
-func (o Options) Validate() error {
-	switch {
-	case o.Clusters < 3:
-		return fmt.Errorf("--clusters is %d, want at least 3", o.Clusters)
-	case o.Series < 1 || o.Series > schemas.MaxSamples:
-		return fmt.Errorf("--series is %d, want 1 to %d", o.Series, schemas.MaxSamples)
-	case o.Placements < 1 || o.Restarts < 0 || o.ScoreBudget < 1:
-		return errors.New("--placements and --score-budget must be at least 1, --restarts at least 0")
-	}
-	return nil
-}
 
 const (
 	contender, rival   = "spoke-2", "spoke-1"
@@ -179,87 +140,6 @@ func (m *runner) weigh(ctx context.Context) error {
 	}
 	m.together, m.togetherPeak = append(m.together, resident), append(m.togetherPeak, peak)
 	return nil
-}
-
-// restart kills every service at once and publishes a metric that makes
-// another cluster the best; what has to come of it is known.
-func (m *runner) restart(ctx context.Context) error {
-	time.Sleep(calm)
-	value, winner := float64(high), contender
-	if m.up {
-		value, winner = 0, rival
-	}
-	m.up = !m.up
-	decided, stop := m.watchDecisions(ctx, winner)
-	defer stop()
-	move := m.tracker.Expect(m.placements, winner)
-	began := time.Now()
-	for _, name := range rig.Services() {
-		if err := m.rig.Kill(name); err != nil {
-			return err
-		}
-	}
-	if err := m.publish(ctx, contender, value); err != nil {
-		return err
-	}
-	profiled := m.rig.Profile(ctx, fmt.Sprintf("cold-%d", len(m.ready)), atMostSeconds*time.Second, append(rig.Services(), rig.Hub)...)
-	var group sync.WaitGroup
-	var ready error
-	var readyAt time.Time
-	group.Go(func() {
-		for _, name := range rig.Services() {
-			ready = errors.Join(ready, m.rig.Ready(ctx, name))
-		}
-		readyAt = time.Now()
-	})
-	_, last, _, err := m.tracker.Wait(ctx, move, patience)
-	group.Wait()
-	if err := errors.Join(err, ready, profiled()); err != nil {
-		return err
-	}
-	m.ready = append(m.ready, readyAt.Sub(began).Seconds())
-	m.decision = append(m.decision, (<-decided).Sub(began).Seconds())
-	m.applied = append(m.applied, last.Sub(began).Seconds())
-	return nil
-}
-
-// watchDecisions takes the time of the first decision for the winner.
-func (m *runner) watchDecisions(ctx context.Context, winner string) (<-chan time.Time, func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	first, done := make(chan time.Time, 1), make(chan struct{})
-	synced := make(chan struct{})
-	go func() {
-		defer close(done)
-		old := true
-		_ = m.rig.Bus.Watch(ctx, events.Watch{Stream: events.StreamDecisions}, func(u events.Update) error { // ends with ctx
-			switch {
-			case u.Kind == events.Synced && old:
-				old = false
-				close(synced)
-			case u.Kind == events.Stored && !old && chooses(u.Message, winner):
-				first <- time.Now()
-				return context.Canceled
-			}
-			return nil
-		})
-	}()
-	select {
-	case <-synced:
-	case <-ctx.Done():
-	}
-	return first, func() {
-		cancel()
-		<-done
-	}
-}
-
-func chooses(m events.Message, winner string) bool {
-	r, err := events.Read(m)
-	if err != nil {
-		return false
-	}
-	d, ok := r.Payload.(*schemas.PlacementDecision)
-	return ok && len(d.Clusters) > 0 && d.Clusters[0].Name == winner
 }
 
 func (m *runner) result() bench.Result {

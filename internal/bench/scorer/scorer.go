@@ -5,11 +5,8 @@ package scorer
 import (
 	"context"
 	"errors"
-	"fmt"
 	"syscall"
 	"time"
-
-	"github.com/spf13/pflag"
 
 	"github.com/spokewire/spokewire/internal/access"
 	"github.com/spokewire/spokewire/internal/bench"
@@ -19,63 +16,6 @@ import (
 	"github.com/spokewire/spokewire/internal/stack"
 	"github.com/spokewire/spokewire/pkg/events"
 )
-
-// Options of a run.
-type Options struct {
-	Clusters, Samples int
-	// Events are published a round, Rounds times.
-	Events, Rounds int
-	// Changes is which share of the events changes a score.
-	Changes float64
-	// Rate is how many events a second are published in the live part, for
-	// as long as Live.
-	Rate int
-	Live time.Duration
-	// Pin keeps what is measured on one processor, the last.
-	Pin bool
-}
-
-// DefaultOptions are those of the target.
-func DefaultOptions() Options {
-	return Options{Clusters: 1000, Samples: 10, Events: 30_000, Rounds: 7, Changes: 0.035, Rate: 10_000, Live: 10 * time.Second, Pin: true}
-}
-
-// AddFlags adds the options to fs.
-func (o *Options) AddFlags(fs *pflag.FlagSet) {
-	fs.IntVar(&o.Clusters, "clusters", o.Clusters, "clusters that send metrics")
-	fs.IntVar(&o.Samples, "samples", o.Samples, "samples of an event")
-	fs.IntVar(&o.Events, "events", o.Events, "events of a round")
-	fs.IntVar(&o.Rounds, "rounds", o.Rounds, "how often the scorer and the consumer are measured in turn")
-	fs.Float64Var(&o.Changes, "changes", o.Changes, "share of the events that change a score")
-	fs.IntVar(&o.Rate, "rate", o.Rate, "events a second in the live part")
-	fs.DurationVar(&o.Live, "live", o.Live, "how long the live part takes")
-	fs.BoolVar(&o.Pin, "pin", o.Pin, "keep what is measured on one processor (with taskset)")
-}
-
-// perSubject is how many events of a subject its stream keeps.
-const perSubject = 64
-
-// Validate names the flag that is wrong.
-func (o Options) Validate() error {
-	switch {
-	case o.Clusters < 1 || o.Samples < 1 || o.Rounds < 1 || o.Rate < 1:
-		return errors.New("--clusters, --samples, --rounds and --rate must be at least 1")
-	case o.Events < 1 || o.Events > perSubject*o.Clusters:
-		return fmt.Errorf("--events is %d, want 1 to %d, for the stream keeps %d of a cluster", o.Events, perSubject*o.Clusters, perSubject)
-	case o.Changes < 0 || o.Changes > 1:
-		return fmt.Errorf("--changes is %v, want 0 to 1", o.Changes)
-	case o.Live < time.Second:
-		return fmt.Errorf("--live is %s, want at least 1s", o.Live)
-	}
-	return nil
-}
-
-func (o Options) every() int {
-	if o.Changes == 0 {
-		return 0
-	}
-	return max(1, int(1/o.Changes))
-}
 
 // Targets, of the design.
 const (
@@ -259,40 +199,4 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	case <-ctx.Done():
 		return false
 	}
-}
-
-func (m *runner) result() bench.Result {
-	o := m.options
-	out := bench.Result{
-		Title: fmt.Sprintf("Score metric events of %d samples", o.Samples),
-		About: []string{
-			fmt.Sprintf("A scorer process reads one metric of %d clusters; %g%% of the events change a score, which is published. It is stopped while %d events are stored, and then works them off. The plain consumer is a process with nats.go's ordered consumer, which reads the very same events from the same stream right after: it unmarshals them with encoding/json into our structs and checks nothing, or it checks all that we check.", o.Clusters, 100*o.Changes, o.Events),
-			fmt.Sprintf("In the live part a client publishes %d events/s and waits for their acknowledgements.", o.Rate),
-		},
-	}
-	if o.Pin {
-		out.About = append(out.About, "Scorer and consumers are kept on one core; NATS and the publisher may use the others, and that one.")
-	}
-	out.Add("scorer", bench.PerSecond, bench.AtLeast(atLeastRate), m.scorer...)
-	names := map[string]string{wire.DecodeJSON: "plain consumer, encoding/json", wire.DecodeRead: "plain consumer, all checks"}
-	for _, decode := range []string{wire.DecodeJSON, wire.DecodeRead} {
-		out.Add(names[decode], bench.PerSecond, nil, m.plain[decode]...)
-		out.Add("scorer by "+names[decode], bench.Times, bench.AtLeast(atLeastShare), pairs(m.scorer, m.plain[decode])...)
-	}
-	out.Add("scorer: events a CPU second", bench.PerSecond, nil, m.scorerCPU...)
-	for _, decode := range []string{wire.DecodeJSON, wire.DecodeRead} {
-		out.Add(names[decode]+": events a CPU second", bench.PerSecond, nil, m.plainCPU[decode]...)
-	}
-	out.Add("live: stored", bench.PerSecond, nil, m.offered)
-	out.Add("live: scored", bench.PerSecond, nil, m.taken)
-	out.Add("live: CPU of the scorer", bench.Percent, nil, m.liveCPU)
-	return out
-}
-
-func pairs(of, by []float64) []float64 {
-	a, b := make([][]float64, len(of)), make([][]float64, len(by))
-	for i := range of {
-		a[i], b[i] = of[i:i+1], by[i:i+1]
-	}
-	return bench.Ratios(a, b)
 }

@@ -1,0 +1,66 @@
+package scorer
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+// Options of a run.
+type Options struct {
+	Clusters, Samples int
+	// Events are published a round, Rounds times.
+	Events, Rounds int
+	// Changes is which share of the events changes a score.
+	Changes float64
+	// Rate is how many events a second are published in the live part, for
+	// as long as Live.
+	Rate int
+	Live time.Duration
+	// Pin keeps what is measured on one processor, the last.
+	Pin bool
+}
+
+// DefaultOptions are those of the target.
+func DefaultOptions() Options {
+	return Options{Clusters: 1000, Samples: 10, Events: 30_000, Rounds: 7, Changes: 0.035, Rate: 10_000, Live: 10 * time.Second, Pin: true}
+}
+
+// AddFlags adds the options to fs.
+func (o *Options) AddFlags(fs *pflag.FlagSet) {
+	fs.IntVar(&o.Clusters, "clusters", o.Clusters, "clusters that send metrics")
+	fs.IntVar(&o.Samples, "samples", o.Samples, "samples of an event")
+	fs.IntVar(&o.Events, "events", o.Events, "events of a round")
+	fs.IntVar(&o.Rounds, "rounds", o.Rounds, "how often the scorer and the consumer are measured in turn")
+	fs.Float64Var(&o.Changes, "changes", o.Changes, "share of the events that change a score")
+	fs.IntVar(&o.Rate, "rate", o.Rate, "events a second in the live part")
+	fs.DurationVar(&o.Live, "live", o.Live, "how long the live part takes")
+	fs.BoolVar(&o.Pin, "pin", o.Pin, "keep what is measured on one processor (with taskset)")
+}
+
+// perSubject is how many events of a subject its stream keeps.
+const perSubject = 64
+
+// Validate names the flag that is wrong.
+func (o Options) Validate() error {
+	switch {
+	case o.Clusters < 1 || o.Samples < 1 || o.Rounds < 1 || o.Rate < 1:
+		return errors.New("--clusters, --samples, --rounds and --rate must be at least 1")
+	case o.Events < 1 || o.Events > perSubject*o.Clusters:
+		return fmt.Errorf("--events is %d, want 1 to %d, for the stream keeps %d of a cluster", o.Events, perSubject*o.Clusters, perSubject)
+	case o.Changes < 0 || o.Changes > 1:
+		return fmt.Errorf("--changes is %v, want 0 to 1", o.Changes)
+	case o.Live < time.Second:
+		return fmt.Errorf("--live is %s, want at least 1s", o.Live)
+	}
+	return nil
+}
+
+func (o Options) every() int {
+	if o.Changes == 0 {
+		return 0
+	}
+	return max(1, int(1/o.Changes))
+}
