@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/spokewire/spokewire/internal/pause"
 	"github.com/spokewire/spokewire/pkg/events"
 )
 
@@ -111,7 +112,7 @@ func (b *Burials) keep(ctx context.Context, d burial) {
 			b.log.Warn("dead letter was not written, trying again", "stream", d.message.Stream, "sequence", d.message.Sequence, "error", err)
 		}
 		d.failures++
-		if !pause(ctx, events.RetryDelay(d.failures)) {
+		if !pause.For(ctx, jittered(events.RetryDelay(d.failures))) {
 			return
 		}
 		select {
@@ -128,18 +129,8 @@ func (b *Burials) write(ctx context.Context, d burial) error {
 	return events.Bury(ctx, b.bus, b.service, d.message, d.cause)
 }
 
-// pause waits for half of delay to all of it, and reports false where ctx
-// ended before.
-func pause(ctx context.Context, delay time.Duration) bool {
-	timer := time.NewTimer(delay/2 + rand.N(delay/2))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
+// jittered returns half of delay to all of it.
+func jittered(delay time.Duration) time.Duration { return delay/2 + rand.N(delay/2) }
 
 // overflow counts what is dropped, to be told now and then.
 type overflow struct {

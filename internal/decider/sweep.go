@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/spokewire/spokewire/internal/pause"
 	"github.com/spokewire/spokewire/pkg/events"
 )
 
@@ -113,7 +114,7 @@ func (w *sweep) wait(ctx context.Context) error {
 		if since != nil && time.Since(*since) >= calm {
 			return nil
 		}
-		if !pause(ctx, calm) {
+		if !pause.For(ctx, jittered(calm)) {
 			return ctx.Err()
 		}
 	}

@@ -11,12 +11,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/spf13/pflag"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/spokewire/spokewire/internal/process"
+	"github.com/spokewire/spokewire/internal/testwait"
 )
 
 // start runs a service until the test ends and returns where it listens.
@@ -65,7 +65,7 @@ func TestHealthSaysWhichCheckFailsAndWhy(t *testing.T) {
 		<-ctx.Done()
 		return ctx.Err()
 	})
-	eventually(t, func() bool { status, _ := get(t, url+"/readyz"); return status == http.StatusServiceUnavailable })
+	testwait.Eventually(t, "the process is no longer ready", func() bool { status, _ := get(t, url+"/readyz"); return status == http.StatusServiceUnavailable })
 	if _, body := get(t, url+"/readyz"); !strings.Contains(body, "[-] streams: still reading SW_HUB") {
 		t.Errorf("/readyz says %q, want the check and its reason", body)
 	}
@@ -143,14 +143,4 @@ func TestHelpDoesNotPrintThePassword(t *testing.T) {
 	if !regexp.MustCompile(`--nats-url`).MatchString(out.String()) {
 		t.Errorf("--help lacks --nats-url:\n%s", out.String())
 	}
-}
-
-func eventually(t *testing.T, is func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		if is() {
-			return
-		}
-	}
-	t.Fatal("waited in vain")
 }

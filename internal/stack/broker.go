@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spokewire/spokewire/internal/access"
+	"github.com/spokewire/spokewire/internal/pause"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/events/jetstream"
 )
@@ -103,7 +104,7 @@ func waitForListener(ctx context.Context, address string) error {
 		if err == nil {
 			return conn.Close()
 		}
-		if !sleep(ctx, 20*time.Millisecond) {
+		if !pause.For(ctx, 20*time.Millisecond) {
 			return fmt.Errorf("nothing listens on %s after %s: %w", address, readyTimeout, err)
 		}
 	}

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/spokewire/spokewire/internal/pause"
 )
 
 // Program is one process of the stack.
@@ -76,7 +78,7 @@ func (c *child) supervise(ctx context.Context, wait func() error) {
 		}
 		c.log.Warn("a process ended, starting it again", "process", c.program.Name, "error", err, "log", c.logPath)
 		for wait = nil; wait == nil; {
-			if !sleep(ctx, delay+rand.N(delay)) {
+			if !pause.For(ctx, delay+rand.N(delay)) {
 				return
 			}
 			delay = min(2*delay, restartAtMost)
@@ -133,17 +135,5 @@ func (c *child) stop() error {
 		return nil
 	case <-time.After(2 * stopGrace):
 		return errors.New(c.program.Name + " does not end")
-	}
-}
-
-// sleep waits for d and reports whether ctx still lives.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }

@@ -1,14 +1,14 @@
 package stack
 
 import (
-	"context"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/spokewire/spokewire/internal/testwait"
 )
 
 func TestAChildIsStartedAgainUntilItIsStopped(t *testing.T) {
@@ -24,13 +24,13 @@ func TestAChildIsStartedAgainUntilItIsStopped(t *testing.T) {
 		text, _ := os.ReadFile(filepath.Join(dir, "sleeper.log"))
 		return strings.Count(string(text), "started me")
 	}
-	waitUntil(t, "the child runs", func() bool { return starts() == 1 })
+	testwait.Eventually(t, "the child runs", func() bool { return starts() == 1 })
 	first := c.pid()
 	if err := c.signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	waitUntil(t, "the child runs again", func() bool { return c.pid() != first })
-	waitUntil(t, "both starts are in the log", func() bool { return starts() == 2 })
+	testwait.Eventually(t, "the child runs again", func() bool { return c.pid() != first })
+	testwait.Eventually(t, "both starts are in the log", func() bool { return starts() == 2 })
 	last := c.pid()
 	if err := c.stop(); err != nil {
 		t.Fatal(err)
@@ -69,15 +69,4 @@ func TestTwoStacksCannotShareADataDirectory(t *testing.T) {
 		t.Fatalf("lock() after the first went: %v", err)
 	}
 	_ = again.Close()
-}
-
-func waitUntil(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	for !is() {
-		if !sleep(ctx, 10*time.Millisecond) {
-			t.Fatalf("waited in vain until %s", what)
-		}
-	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spokewire/spokewire/internal/access"
 	"github.com/spokewire/spokewire/internal/hub"
+	"github.com/spokewire/spokewire/internal/pause"
 )
 
 // Processes of an embedded hub.
@@ -117,7 +118,7 @@ func waitForAPIServer(ctx context.Context, core kubernetes.Interface) error {
 		if err == nil {
 			return nil
 		}
-		if !sleep(ctx, 50*time.Millisecond) {
+		if !pause.For(ctx, 50*time.Millisecond) {
 			return fmt.Errorf("the API server is not ready after %s: %w: %s", apiServerTimeout, err, text)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/spokewire/spokewire/internal/pause"
 )
 
 // DefaultDataDir is where the local stack keeps its state unless told
@@ -92,7 +94,7 @@ func (l layout) lock(ctx context.Context) (*os.File, error) {
 	}
 	// ReadEnv holds the lock for a moment to see whether it is free.
 	for range lockTries {
-		if err = tryLock(f, true); err == nil || !sleep(ctx, lockPoll) {
+		if err = tryLock(f, true); err == nil || !pause.For(ctx, lockPoll) {
 			break
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/spokewire/spokewire/internal/pause"
 	"github.com/spokewire/spokewire/pkg/events"
 )
 
@@ -17,7 +18,7 @@ func waitForEvent(ctx context.Context, bus events.Getter, stream, subject string
 		if err == nil {
 			return nil
 		}
-		if !sleep(ctx, 20*time.Millisecond) {
+		if !pause.For(ctx, 20*time.Millisecond) {
 			return fmt.Errorf("nothing on %s after %s: %w", subject, readyTimeout, err)
 		}
 	}
@@ -40,7 +41,7 @@ func waitForReady(ctx context.Context, name, url string) error {
 			}
 			last = string(body)
 		}
-		if !sleep(ctx, 20*time.Millisecond) {
+		if !pause.For(ctx, 20*time.Millisecond) {
 			return fmt.Errorf("%s is not ready after %s: %s", name, readyTimeout, last)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spokewire/spokewire/internal/access"
+	"github.com/spokewire/spokewire/internal/pause"
 	"github.com/spokewire/spokewire/internal/secretfile"
 	"github.com/spokewire/spokewire/pkg/events/jetstream"
 )
@@ -100,7 +101,7 @@ func (s *Stack) onceElected(ctx context.Context, do func() error) error {
 		if err == nil || s.options.Servers < 2 || errors.Is(err, jetstream.ErrStreamDiffers) {
 			return err
 		}
-		if !sleep(ctx, electionPoll) {
+		if !pause.For(ctx, electionPoll) {
 			return fmt.Errorf("after %s: %w", readyTimeout, err)
 		}
 	}

@@ -7,11 +7,13 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/spokewire/spokewire/internal/pause"
 )
 
-// pause between two looks at the hub. A watch would be quicker by less than
-// this; a look is easier to follow.
-const pause = 5 * time.Millisecond
+// between two looks at the hub this much time passes. A watch would be
+// quicker by less; a look is easier to follow.
+const between = 5 * time.Millisecond
 
 // waitForScores returns once every cluster has the scorer's
 // AddOnPlacementScore on the hub.
@@ -22,7 +24,7 @@ func (g *guide) waitForScores(ctx context.Context) error {
 			if err == nil && len(score.Status.Scores) > 0 {
 				break
 			}
-			if !wait(ctx) {
+			if !pause.For(ctx, between) {
 				return fmt.Errorf("the hub has no AddOnPlacementScore %s/demo-free-slots: %w", cluster, err)
 			}
 		}
@@ -47,20 +49,8 @@ func (g *guide) waitForWinner(ctx context.Context, before string) (string, time.
 			}
 			last = "still " + before
 		}
-		if !wait(ctx) {
+		if !pause.For(ctx, between) {
 			return "", time.Time{}, fmt.Errorf("the decision of Placement %s/%s did not come: %s", namespace, placement, last)
 		}
-	}
-}
-
-// wait reports whether there is time for another look.
-func wait(ctx context.Context) bool {
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spokewire/spokewire/internal/bench"
 	"github.com/spokewire/spokewire/internal/bench/rig"
+	"github.com/spokewire/spokewire/internal/pause"
 	"github.com/spokewire/spokewire/internal/stack"
 )
 
@@ -37,7 +38,7 @@ func (m *runner) startBackground(ctx context.Context, s side) (quiet func() erro
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan error, 1)
 	go func() { done <- s.background(ctx) }()
-	pause(ctx, settling)
+	pause.For(ctx, settling)
 	return func() error {
 		cancel()
 		return <-done
@@ -111,17 +112,8 @@ func (m *runner) round(ctx context.Context, s side) (first, last time.Duration, 
 	if moved != len(rec.placements) {
 		return 0, 0, fmt.Errorf("%d of %d Placements had moved before the round", len(rec.placements)-moved, len(rec.placements))
 	}
-	pause(ctx, m.options.Gap)
+	pause.For(ctx, m.options.Gap)
 	return f.Sub(began), l.Sub(began), nil
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }
 
 // Targets, of the design.

@@ -13,6 +13,7 @@ import (
 	"github.com/spokewire/spokewire/internal/bench/proc"
 	"github.com/spokewire/spokewire/internal/bench/rig"
 	"github.com/spokewire/spokewire/internal/bench/wire"
+	"github.com/spokewire/spokewire/internal/pause"
 	"github.com/spokewire/spokewire/internal/stack"
 	"github.com/spokewire/spokewire/pkg/events"
 )
@@ -160,7 +161,7 @@ func (m *runner) live(ctx context.Context) error {
 	defer cancel()
 	done := make(chan error, 1)
 	go func() { done <- m.firehose.Run(ctx, m.options.Rate) }()
-	if !sleep(ctx, time.Second) {
+	if !pause.For(ctx, time.Second) {
 		return ctx.Err()
 	}
 	profiled := m.rig.Profile(ctx, "scorer-live", 5*time.Second, access.Scorer)
@@ -173,7 +174,7 @@ func (m *runner) live(ctx context.Context) error {
 		return err
 	}
 	usage := m.rig.Usage()
-	if !sleep(ctx, m.options.Live) {
+	if !pause.For(ctx, m.options.Live) {
 		return ctx.Err()
 	}
 	now := m.rig.Usage()
@@ -190,13 +191,4 @@ func (m *runner) live(ctx context.Context) error {
 	err = profiled()
 	cancel()
 	return errors.Join(err, <-done)
-}
-
-func sleep(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-time.After(d):
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

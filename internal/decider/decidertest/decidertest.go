@@ -6,7 +6,6 @@ import (
 	"errors"
 	"log/slog"
 	"testing"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
@@ -47,18 +46,6 @@ func Run(t testing.TB, s decider.Service) (stop func()) {
 	}
 	t.Cleanup(stop)
 	return stop
-}
-
-// Eventually waits for a condition on real parts.
-func Eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
-	for !ok() {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain: %s", what)
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
 }
 
 // Total returns the sum of the series of a counter or gauge.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"github.com/spokewire/spokewire/internal/testwait"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/events/eventstest"
 	"github.com/spokewire/spokewire/pkg/events/jetstream"
@@ -109,21 +110,12 @@ func TestLogHoldsNoSecret(t *testing.T) {
 	})
 	link.Cut()
 	link.Restore()
-	waitUntil(t, "the log tells of the reconnect", func() bool { return strings.Contains(log.String(), "connected to NATS again") })
+	testwait.Eventually(t, "the log tells of the reconnect", func() bool { return strings.Contains(log.String(), "connected to NATS again") })
 	if !bus.Connected() {
 		t.Error("not connected")
 	}
 	if text := log.String(); strings.Contains(text, "hush") || !strings.Contains(text, "lost the connection") {
 		t.Errorf("log:\n%s", text)
-	}
-}
-
-func waitUntil(t *testing.T, what string, condition func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !condition(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("did not come: %s", what)
-		}
 	}
 }
 

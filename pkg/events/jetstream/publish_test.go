@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"github.com/spokewire/spokewire/internal/testwait"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/events/eventstest"
 	"github.com/spokewire/spokewire/pkg/events/jetstream"
@@ -35,7 +36,7 @@ func TestLostAnswer(t *testing.T) {
 				_, err := bus.Publish(timeout(t), "sw.metric.c.s", e, opts...)
 				published <- err
 			}()
-			waitUntil(t, "the event is stored", func() bool {
+			testwait.Eventually(t, "the event is stored", func() bool {
 				_, err := other.Last(timeout(t), events.StreamMetrics, "sw.metric.c.s")
 				return err == nil
 			})

@@ -17,6 +17,7 @@ import (
 
 	"github.com/spokewire/spokewire/internal/process"
 	"github.com/spokewire/spokewire/internal/process/processtest"
+	"github.com/spokewire/spokewire/internal/testwait"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/events/eventstest"
 	"github.com/spokewire/spokewire/pkg/events/jetstream"
@@ -54,20 +55,6 @@ func unbounded() []events.Stream {
 		streams[i].PerSubject = 0
 	}
 	return streams
-}
-
-func eventually(t *testing.T, what string, condition func() bool) {
-	t.Helper()
-	deadline := time.After(30 * time.Second)
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for !condition() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("not within 30 s: %s", what)
-		}
-	}
 }
 
 var errSynced = errors.New("synced")
@@ -131,13 +118,13 @@ func TestCollectsWhileNATSIsAway(t *testing.T) {
 	target, scrapes := target(t)
 	rt := processtest.Runtime(t)
 	start(t, options(url, target, t.TempDir()), rt)
-	eventually(t, "5 scrapes without NATS", func() bool { return scrapes.Load() >= 5 })
+	testwait.Eventually(t, "5 scrapes without NATS", func() bool { return scrapes.Load() >= 5 })
 	if err := rt.Health.CheckReady(); err != nil {
 		t.Errorf("a collector whose outbox works is not ready: %v", err)
 	}
 	nats.Start()
 	bus := connect(t, url)
-	eventually(t, "the backlog is stored", func() bool { return len(stored(t, bus, events.StreamBackfill)) >= 3 })
+	testwait.Eventually(t, "the backlog is stored", func() bool { return len(stored(t, bus, events.StreamBackfill)) >= 3 })
 	current := stored(t, bus, events.StreamMetrics)
 	if len(current) == 0 {
 		t.Fatal("nothing is current")
@@ -176,7 +163,7 @@ func TestPermissions(t *testing.T) {
 	start(t, allowed, processtest.Runtime(t))
 	deniedRuntime := processtest.Runtime(t)
 	start(t, denied, deniedRuntime)
-	eventually(t, "spoke-1 is heard, spoke-2 counts its refusals", func() bool {
+	testwait.Eventually(t, "spoke-1 is heard, spoke-2 counts its refusals", func() bool {
 		return len(stored(t, bus, events.StreamMetrics)) >= 3 && failures(t, deniedRuntime, "Denied") >= 2
 	})
 	for _, r := range stored(t, bus, events.StreamMetrics) {

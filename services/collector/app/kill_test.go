@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spokewire/spokewire/internal/process"
+	"github.com/spokewire/spokewire/internal/testwait"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/events/eventstest"
 )
@@ -57,7 +58,7 @@ func TestKill(t *testing.T) {
 	for range 6 {
 		c := run()
 		before, more := scrapes.Load(), int64(1+random.IntN(4))
-		eventually(t, "some scrapes", func() bool { return scrapes.Load() >= before+more })
+		testwait.Eventually(t, "some scrapes", func() bool { return scrapes.Load() >= before+more })
 		// From here on the snapshot is on its way into the outbox, and out.
 		timer := time.NewTimer(time.Duration(random.IntN(5000)) * time.Microsecond)
 		<-timer.C
@@ -68,7 +69,7 @@ func TestKill(t *testing.T) {
 	}
 	c := run()
 	before := scrapes.Load()
-	eventually(t, "the last collector has caught up", func() bool {
+	testwait.Eventually(t, "the last collector has caught up", func() bool {
 		have := sequences(t, stored(t, bus, events.StreamMetrics), stored(t, bus, events.StreamBackfill))
 		for n := uint64(1); n <= uint64(len(have)); n++ {
 			if have[n] == 0 {

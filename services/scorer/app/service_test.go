@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spokewire/spokewire/internal/process/processtest"
+	"github.com/spokewire/spokewire/internal/testwait"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/events/eventstest"
 	"github.com/spokewire/spokewire/pkg/events/jetstream"
@@ -45,22 +46,8 @@ func serve(t *testing.T, s *eventstest.Server) (stop func()) {
 		})
 	}
 	t.Cleanup(stop)
-	eventually(t, "the service is ready", func() bool { return rt.Health.CheckReady() == nil })
+	testwait.Eventually(t, "the service is ready", func() bool { return rt.Health.CheckReady() == nil })
 	return stop
-}
-
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(30 * time.Second)
-	for !ok() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("waited in vain: %s", what)
-		}
-	}
 }
 
 func send(t *testing.T, b events.Publisher, subject, eventType, source string, p schemas.Payload, opts ...events.PublishOption) {
@@ -115,7 +102,7 @@ func value(t *testing.T, b events.Getter, cluster string) (string, uint64) {
 func wantValue(t *testing.T, b events.Getter, cluster, want string) uint64 {
 	t.Helper()
 	var sequence uint64
-	eventually(t, "the score of "+cluster+" is "+want, func() bool {
+	testwait.Eventually(t, "the score of "+cluster+" is "+want, func() bool {
 		var got string
 		got, sequence = value(t, b, cluster)
 		return got == want
@@ -149,7 +136,7 @@ func TestService(t *testing.T) {
 	}
 	sendScorer(t, b, `metric("x"`)
 	wantValue(t, b, "spoke.1", schemas.ScoreFailed)
-	eventually(t, "the scorer is dead-lettered", func() bool {
+	testwait.Eventually(t, "the scorer is dead-lettered", func() bool {
 		m, err := b.Last(t.Context(), events.StreamDead, events.DeadSubject("scorer", events.StreamConfig, 3))
 		return err == nil && m.Sequence > 0
 	})

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
+	"github.com/spokewire/spokewire/internal/testwait"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/schemas"
 	"github.com/spokewire/spokewire/services/collector/internal/outbox"
@@ -81,21 +82,7 @@ func (f *fixture) put(source outbox.Source) uint64 {
 
 func (f *fixture) waitEmpty() {
 	f.t.Helper()
-	eventually(f.t, "the outbox is empty", func() bool { return f.store.Stats().Depth == 0 })
-}
-
-func eventually(t testing.TB, what string, condition func() bool) {
-	t.Helper()
-	deadline := time.After(30 * time.Second)
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	for !condition() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("not within 30 s: %s", what)
-		}
-	}
+	testwait.Eventually(f.t, "the outbox is empty", func() bool { return f.store.Stats().Depth == 0 })
 }
 
 func valueOf(c prometheus.Counter) float64 {

@@ -10,6 +10,7 @@ import (
 	"github.com/cloudevents/sdk-go/v2/event"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/spokewire/spokewire/internal/testwait"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/events/eventstest"
 	"github.com/spokewire/spokewire/services/collector/internal/outbox"
@@ -129,7 +130,7 @@ func TestNothingIsTriedWithoutAConnection(t *testing.T) {
 			return asked >= n
 		}
 	}
-	eventually(t, "the forwarder looks for a connection", looked(5))
+	testwait.Eventually(t, "the forwarder looks for a connection", looked(5))
 	last := f.put(alpha)
 	if sent := f.sent.all(); len(sent) != 0 {
 		t.Fatalf("sent without a connection: %v", sent)
@@ -158,7 +159,7 @@ func TestDeniedSourceHoldsUpNobody(t *testing.T) {
 		f.put(beta)
 	}
 	f.run()
-	eventually(t, "all of beta is sent", func() bool { return len(f.sent.all()) == 3 })
+	testwait.Eventually(t, "all of beta is sent", func() bool { return len(f.sent.all()) == 3 })
 	if n := f.store.Stats().Depth; n != 3 {
 		t.Errorf("%d snapshots wait, want the 3 of alpha", n)
 	}
@@ -206,7 +207,7 @@ func TestFullBackfillKeepsTheOutbox(t *testing.T) {
 	var stored []string
 	for len(stored) < 5 {
 		before := valueOf(full)
-		eventually(t, "the stream is full or has all", func() bool {
+		testwait.Eventually(t, "the stream is full or has all", func() bool {
 			return valueOf(full) > before || f.store.Stats().Depth == 0
 		})
 		if n := len(stored) + len(bus.Messages(events.StreamBackfill)) + f.store.Stats().Depth; n < 5 {

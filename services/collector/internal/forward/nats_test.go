@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spokewire/spokewire/internal/testwait"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/events/eventstest"
 	"github.com/spokewire/spokewire/pkg/events/jetstream"
@@ -111,7 +112,7 @@ func TestServerRestarts(t *testing.T) {
 		putEach(40)
 		outages = append(outages, outage{from, len(put[alpha]) - 1})
 		server.Start()
-		eventually(t, "both sources are current", func() bool {
+		testwait.Eventually(t, "both sources are current", func() bool {
 			return !f.store.HasNewest(alpha) && !f.store.HasNewest(beta)
 		})
 	}
@@ -172,7 +173,7 @@ func TestDeafLink(t *testing.T) {
 	link.Deafen()
 	second := f.put(alpha)
 	subject := events.MetricSubject(alpha.Cluster, alpha.Name)
-	eventually(t, "the second is stored, and not answered", func() bool {
+	testwait.Eventually(t, "the second is stored, and not answered", func() bool {
 		return len(stored(t, direct, events.StreamMetrics, subject)) == 2
 	})
 	link.Cut()

@@ -16,6 +16,7 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/spokewire/spokewire/internal/pause"
 	"github.com/spokewire/spokewire/internal/sample"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/schemas"
@@ -79,8 +80,8 @@ func (s *Source) Run(ctx context.Context) error {
 	failures := 0
 	delay := time.Duration(rand.Int64N(int64(min(s.Interval, maxStartDelay))))
 	for {
-		if err := sleep(ctx, delay); err != nil {
-			return err
+		if !pause.For(ctx, delay) {
+			return ctx.Err()
 		}
 		began := time.Now()
 		if s.observe(ctx) == nil {
@@ -195,14 +196,4 @@ func resultOf(err error) string {
 		return string(failed.Reason)
 	}
 	return "NotStored"
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-	return ctx.Err()
 }

@@ -18,6 +18,7 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
+	"github.com/spokewire/spokewire/internal/pause"
 	"github.com/spokewire/spokewire/internal/sample"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/schemas"
@@ -44,8 +45,8 @@ func (f *fake) Scrape(ctx context.Context) (sample.Snapshot, error) {
 	f.most = max(f.most, f.running)
 	defer func() { f.running-- }()
 	f.began = append(f.began, time.Since(f.start))
-	if err := sleep(ctx, f.takes); err != nil {
-		return sample.Snapshot{}, &scrape.Error{Reason: scrape.Cancelled, Err: err}
+	if !pause.For(ctx, f.takes) {
+		return sample.Snapshot{}, &scrape.Error{Reason: scrape.Cancelled, Err: ctx.Err()}
 	}
 	return f.answer(len(f.began))
 }
