@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spokewire/spokewire/internal/access"
+	"github.com/spokewire/spokewire/internal/pause"
 )
 
 const (
@@ -39,7 +40,7 @@ func (s *Stack) OtherWriter(ctx context.Context) string {
 		if len(holders) > 0 {
 			other = holders[0]
 		}
-		if !sleep(ctx, 100*time.Millisecond) {
+		if !pause.For(ctx, 100*time.Millisecond) {
 			return other
 		}
 	}
