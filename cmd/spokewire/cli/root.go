@@ -39,7 +39,7 @@ func New() *cobra.Command {
 	root.AddCommand(stackCommands()...)
 	root.AddCommand(
 		a.newEnv(),
-		a.newPublish(), a.newWatch(), a.newGet(), a.newExplain(), a.newWhatIf(), a.newReplay(),
+		a.newPublish(), a.newWatch(), a.newGet(), a.newExplain(), a.newWhatIf(), a.newReplay(), a.newMCP(),
 		a.newApply(), a.newDelete(),
 		a.newSchema(), a.newDead(), a.newDoctor(), a.newHealth(), a.newBench(), a.newVersion(),
 	)

@@ -116,10 +116,13 @@ func takeUntaint(q *schemas.WhatIfAsk, text string) error {
 	return nil
 }
 
-// takeCluster tells a file by a name that no cluster has.
+// isFile tells a file by a name that no cluster has.
+func isFile(text string) bool {
+	return strings.ContainsRune(text, filepath.Separator) || slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(text))
+}
+
 func takeCluster(q *schemas.WhatIfAsk, text string) error {
-	switch ext := filepath.Ext(text); {
-	case strings.ContainsRune(text, filepath.Separator), ext == ".yaml", ext == ".yml", ext == ".json":
+	if isFile(text) {
 		c, err := readCluster(text)
 		if err != nil {
 			return err
