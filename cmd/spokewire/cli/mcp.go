@@ -35,7 +35,11 @@ func (a *app) newMCP() *cobra.Command {
 		return a.withBus(c.Context(), func(ctx context.Context, b *jetstream.Bus) error {
 			server := a.mcpServer(b, writes)
 			if listen == "" {
-				return stdioEnd(ctx, server.Run(ctx, &mcp.StdioTransport{}))
+				err := server.Run(ctx, &mcp.StdioTransport{})
+				if errors.Is(err, context.Canceled) {
+					err = nil // Ctrl-C
+				}
+				return err
 			}
 			return serveMCP(ctx, c, server, listen)
 		})
@@ -61,14 +65,6 @@ func checkLoopback(listen string) error {
 		return fmt.Errorf("--listen is %s: want a loopback address such as 127.0.0.1:8765, for whoever connects has your rights", listen)
 	}
 	return nil
-}
-
-// stdioEnd takes the end of standard input for what it is.
-func stdioEnd(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
-	}
-	return err
 }
 
 func serveMCP(ctx context.Context, c *cobra.Command, server *mcp.Server, listen string) error {
