@@ -126,6 +126,7 @@ var fieldRules = map[string]object{
 	"Scorer.kind":                      {"const": schemas.ScorerKind},
 	"ScorerSpec.cel":                   notEmpty,
 	"ScorerSpec.items":                 {"minItems": 1, "maxItems": schemas.MaxScoreItems},
+	"ScorerSpec.validFor":              {"allOf": []object{{"pattern": someDigit}}},
 	"ScorerItem.name":                  notEmpty,
 	"ScorerItem.cel":                   notEmpty,
 	"PlacementRequest.apiVersion":      {"const": schemas.PlacementAPIVersion},

@@ -117,8 +117,7 @@ func readScorer(data []byte, o Object) (schemas.Payload, error) {
 	return s, checkHubName(s)
 }
 
-// checkValidity refuses what is no duration, and what would become the default
-// without a word: zero and nothing are one in a ScorerSpec.
+// checkValidity names the field of what is no duration.
 func checkValidity(data []byte) error {
 	var given struct {
 		Spec struct {
@@ -131,9 +130,6 @@ func checkValidity(data []byte) error {
 	var d schemas.Duration
 	if err := json.Unmarshal(given.Spec.ValidFor, &d); err != nil {
 		return &schemas.FieldError{Field: "spec.validFor", Reason: fmt.Sprintf("is %.100s, %s", given.Spec.ValidFor, err)}
-	}
-	if d <= 0 {
-		return &schemas.FieldError{Field: "spec.validFor", Reason: fmt.Sprintf("is %s, want more than 0 (leave it out for the default)", d)}
 	}
 	return nil
 }

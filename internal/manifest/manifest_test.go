@@ -50,7 +50,7 @@ func TestParse(t *testing.T) {
 		t.Errorf("-want +got\n%s", diff)
 	}
 	s := objects[0].Payload.(*schemas.Scorer)
-	if s.Spec.ValidFor != schemas.Duration(time.Minute) || objects[0].Line != 3 || objects[1].Line != 10 {
+	if s.Spec.ValidFor == nil || *s.Spec.ValidFor != schemas.Duration(time.Minute) || objects[0].Line != 3 || objects[1].Line != 10 {
 		t.Errorf("got validFor %v, lines %d and %d, want 1m0s, 3 and 10", s.Spec.ValidFor, objects[0].Line, objects[1].Line)
 	}
 	if p := objects[1].Payload.(*schemas.PlacementRequest); p.Metadata.Namespace != "default" {

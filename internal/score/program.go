@@ -60,12 +60,12 @@ type item struct {
 func (c *Compiler) Compile(scorer *schemas.Scorer) (*Program, error) {
 	p := &Program{
 		scorer:   scorer.Metadata.Name,
-		validFor: time.Duration(scorer.Spec.ValidFor),
+		validFor: DefaultValidFor,
 		hubOff:   scorer.Spec.Hub != nil && !*scorer.Spec.Hub,
 		metrics:  map[string]struct{}{},
 	}
-	if p.validFor == 0 {
-		p.validFor = DefaultValidFor
+	if scorer.Spec.ValidFor != nil {
+		p.validFor = time.Duration(*scorer.Spec.ValidFor)
 	}
 	var errs []error
 	for _, e := range expressions(scorer) {

@@ -52,6 +52,7 @@ func badCases() map[string]badCase {
 		"dev.spokewire.config.scorer.requested.v1/kind":             {wantField: "kind"},
 		"dev.spokewire.config.scorer.requested.v1/name":             {wantField: "metadata.name"},
 		"dev.spokewire.config.scorer.requested.v1/negative":         {wantField: "spec.validFor"},
+		"dev.spokewire.config.scorer.requested.v1/zero":             {wantField: "spec.validFor"},
 		"dev.spokewire.config.scorer.requested.v1/no-cel":           {wantField: "spec.cel"},
 		"dev.spokewire.config.scorer.requested.v1/typo":             {wantField: "spec.cell"},
 		"dev.spokewire.config.scorer.requested.v1/version":          {wantField: "apiVersion"},

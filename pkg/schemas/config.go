@@ -36,9 +36,9 @@ type ScorerSpec struct {
 	CEL string `json:"cel,omitempty"`
 	// Items are the expressions of a scorer of several dimensions.
 	Items []ScorerItem `json:"items,omitempty"`
-	// ValidFor is how long a sample, and the score computed from it, holds.
-	// Default 60s.
-	ValidFor Duration `json:"validFor,omitempty"`
+	// ValidFor is how long a sample, and the score computed from it, holds:
+	// more than 0. Default 60s.
+	ValidFor *Duration `json:"validFor,omitempty"`
 	// Hub false keeps the scores off the hub. Default true.
 	Hub *bool `json:"hub,omitempty"`
 }
@@ -75,8 +75,8 @@ func (s *Scorer) Validate() error {
 		return fieldErrorf("spec.items", "and spec.cel are both set, want one")
 	case len(spec.Items) > MaxScoreItems:
 		return fieldErrorf("spec.items", "has %d items, at most %d are taken", len(spec.Items), MaxScoreItems)
-	case spec.ValidFor < 0:
-		return fieldErrorf("spec.validFor", "is negative")
+	case spec.ValidFor != nil && *spec.ValidFor <= 0:
+		return fieldErrorf("spec.validFor", "is %s, want more than 0 (leave it out for the default)", spec.ValidFor)
 	}
 	seen := map[string]bool{}
 	for i, item := range s.Spec.Items {

@@ -3,7 +3,6 @@ package e2e
 import (
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/spokewire/spokewire/pkg/events"
@@ -40,8 +39,6 @@ func bothSelectTheSame(t *testing.T, hub hubClients, bus events.Getter) {
 	}
 	t.Logf("%s; known: %v; OCM's answers: %v; %d with several pages", s, s.Reasons, s.Outcomes, s.Pages)
 }
-
-func keyOf(o metav1.Object) string { return o.GetNamespace() + "/" + o.GetName() }
 
 // bestBy selects the one cluster with the highest score of that name.
 func bestBy(score string) clusterv1beta1.PlacementSpec {

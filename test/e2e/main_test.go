@@ -161,13 +161,3 @@ func seedOf(t *testing.T) uint64 {
 	t.Logf("SEED=%d repeats this run", seed)
 	return seed
 }
-
-// wait lets real time pass: it spaces faults, no check depends on it.
-func wait(t *testing.T, d time.Duration) {
-	t.Helper()
-	select {
-	case <-time.After(d):
-	case <-t.Context().Done():
-		t.Fatal(t.Context().Err())
-	}
-}

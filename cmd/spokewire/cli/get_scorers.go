@@ -45,8 +45,8 @@ func scorerRow(s *inventory.Scorer, _ time.Time) []string {
 }
 
 func validity(spec *schemas.ScorerSpec) time.Duration {
-	if spec.ValidFor == 0 {
+	if spec.ValidFor == nil {
 		return score.DefaultValidFor
 	}
-	return time.Duration(spec.ValidFor)
+	return time.Duration(*spec.ValidFor)
 }

@@ -66,9 +66,10 @@ var errEnough = errors.New("enough")
 
 // Apply asks for a scorer over the bus.
 func (r *Rig) Apply(ctx context.Context, name, cel string, hub bool) error {
+	validFor := schemas.Duration(6 * time.Hour)
 	s := &schemas.Scorer{
 		APIVersion: schemas.ScorerAPIVersion, Kind: schemas.ScorerKind, Metadata: schemas.Metadata{Name: name},
-		Spec: schemas.ScorerSpec{CEL: cel, ValidFor: schemas.Duration(6 * time.Hour), Hub: &hub},
+		Spec: schemas.ScorerSpec{CEL: cel, ValidFor: &validFor, Hub: &hub},
 	}
 	e, err := events.New(schemas.TypeConfigScorer, events.ServiceSource(Bench), s)
 	if err != nil {

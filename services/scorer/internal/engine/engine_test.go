@@ -132,7 +132,7 @@ func TestStaleScoreIsWithdrawn(t *testing.T) {
 		start(t, b, nil)
 		apply(t, b, "s", `metric("x")`, nil)
 		apply(t, b, "sum", `sum("x")`, nil)
-		apply(t, b, "slow", `metric("x", {"of": "a"})`, func(s *schemas.Scorer) { s.Spec.ValidFor = schemas.Duration(time.Hour) })
+		apply(t, b, "slow", `metric("x", {"of": "a"})`, func(s *schemas.Scorer) { s.Spec.ValidFor = new(schemas.Duration(time.Hour)) })
 		metric(t, b, "c", "a", "x{of=a}=1")
 		expect(t, b, "c", "s", "1 Computed")
 		time.Sleep(30 * time.Second)

@@ -20,7 +20,7 @@ func TestSilentSourceIsForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := eventstest.NewBus()
 		e, _ := start(t, b, nil)
-		apply(t, b, "s", `metric("x")`, func(s *schemas.Scorer) { s.Spec.ValidFor = schemas.Duration(30 * day) })
+		apply(t, b, "s", `metric("x")`, func(s *schemas.Scorer) { s.Spec.ValidFor = new(schemas.Duration(30 * day)) })
 		metric(t, b, "c", "silent", "x=1")
 		expect(t, b, "c", "s", "1 Computed")
 		time.Sleep(day - time.Hour)
