@@ -27,12 +27,12 @@ const patience = 30 * time.Second
 // world is a server with the placement-writer and the inquiry service; the
 // test is the bridge and the scorer.
 type world struct {
-	t   *testing.T
+	t   testing.TB
 	bus *jetstream.Bus
 	ask ask.Client
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	t.Helper()
 	server := eventstest.RunServer(t)
 	bus, err := jetstream.Connect(t.Context(), jetstream.Options{URL: server.URL(), Name: "test"})
