@@ -128,7 +128,10 @@ compose-test: $(BIN)/spokewire $(BIN)/nats $(IMAGES:%=$(BIN)/%) ## test the stac
 RESULTS := bench/results
 BENCH   := $(BIN)/spokewire bench
 MOVE    := $(BENCH) move --placements 100 --ocm
-.PHONY: faults difftest bench bench-report
+.PHONY: faults difftest flapsim bench bench-report
+flapsim: $(BIN)/spokewire ## replay noisy, swinging, drifting and stepping scores with flap control, beside OCM's Steady; SEED=N makes other traces
+	@$(BENCH) flap --seed $(or $(SEED),1) --traces $(or $(TRACES),20) $(if $(SAVE),--save $(SAVE))
+
 faults: tools ## break things at random for MINUTES=10, and check that nothing is lost; SEED=N repeats a run
 	@$(GO) test -c -o $(BIN)/faults.test ./test/faults
 	@cd test/faults && MINUTES=$(or $(MINUTES),10) $(BIN)/faults.test -test.run '^TestFaults$$' -test.timeout 0
@@ -139,6 +142,7 @@ difftest: tools ## have OCM and Spokewire decide CASES=1000 generated Placements
 
 bench: tools build ## measure everything anew, about 15 minutes on a quiet machine, and write docs/benchmarks.md
 	$(BENCH) decide --save $(RESULTS)/decide.json
+	$(BENCH) flap --save $(RESULTS)/flap.json
 	$(BENCH) collector --save $(RESULTS)/collector.json
 	$(BENCH) scorer --save $(RESULTS)/scorer.json
 	$(MOVE) --clusters 100 --rounds 20 --save $(RESULTS)/move-0100-idle.json

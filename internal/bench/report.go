@@ -70,6 +70,9 @@ func renderResult(b *strings.Builder, n Named) {
 	for i := range r.Measures {
 		fmt.Fprintf(b, "| %s |\n", strings.Join(r.Measures[i].Cells(), " | "))
 	}
+	if r.Summary != "" {
+		fmt.Fprintf(b, "\n`%s`\n", r.Summary)
+	}
 	fmt.Fprintf(b, "\n`%s`, %s, load before %s, [%s](../bench/results/%s)\n\n",
 		r.Command, r.Date.UTC().Format(time.DateTime), format(r.Machine.Load), n.Name, n.Name)
 }

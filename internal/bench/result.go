@@ -18,6 +18,10 @@ type Result struct {
 	// About says what exactly was done, a sentence or more each.
 	About    []string  `json:"about,omitempty"`
 	Measures []Measure `json:"measures"`
+	// Summary is the run in one line, for those subjects that have one.
+	Summary string `json:"summary,omitempty"`
+	// Failure is what is not as it must be, empty if nothing is.
+	Failure string `json:"failure,omitempty"`
 }
 
 // Machine is where it was measured.

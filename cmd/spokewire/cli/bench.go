@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"github.com/spokewire/spokewire/internal/bench"
 	"github.com/spokewire/spokewire/internal/bench/collector"
 	"github.com/spokewire/spokewire/internal/bench/decide"
+	"github.com/spokewire/spokewire/internal/bench/flap"
 	"github.com/spokewire/spokewire/internal/bench/move"
 	"github.com/spokewire/spokewire/internal/bench/proc"
 	"github.com/spokewire/spokewire/internal/bench/rig"
@@ -42,6 +44,7 @@ func (a *app) newBench() *cobra.Command {
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	m, s, d, k, l := move.DefaultOptions(), scorer.DefaultOptions(), decide.DefaultOptions(), collector.DefaultOptions(), scale.DefaultOptions()
+	f := flap.DefaultOptions()
 	c.AddCommand(
 		newBenchReport(), wire.Command(),
 		a.newSubject("move", "From a metric to PlacementDecisions that have moved, beside OCM's placement controller", m.AddFlags,
@@ -50,6 +53,8 @@ func (a *app) newBench() *cobra.Command {
 			func(ctx context.Context, env rig.Env) (bench.Result, error) { return measure(ctx, env, s, scorer.Run) }),
 		a.newSubject("decide", "The deciding of one Placement after one changed score, in memory", d.AddFlags,
 			func(ctx context.Context, env rig.Env) (bench.Result, error) { return measure(ctx, env, d, decide.Run) }),
+		a.newSubject("flap", "What flap control moves, and what staying costs, beside OCM's Steady, in memory", f.AddFlags,
+			func(ctx context.Context, env rig.Env) (bench.Result, error) { return measure(ctx, env, f, flap.Run) }),
 		a.newSubject("collector", "What a collector needs", k.AddFlags,
 			func(ctx context.Context, env rig.Env) (bench.Result, error) {
 				return measure(ctx, env, k, collector.Run)
@@ -97,7 +102,13 @@ func (a *app) newSubject(name, short string, addFlags func(*pflag.FlagSet), run 
 		if err := saveResult(save, result); err != nil {
 			return err
 		}
-		return a.print(c.OutOrStdout(), result, func(w io.Writer) error { return writeResult(w, result) })
+		if err := a.print(c.OutOrStdout(), result, func(w io.Writer) error { return writeResult(w, result) }); err != nil {
+			return err
+		}
+		if result.Failure != "" {
+			return errors.New(result.Failure)
+		}
+		return nil
 	}
 	return c
 }
@@ -152,6 +163,9 @@ func writeResult(w io.Writer, r bench.Result) error {
 		return err
 	}
 	fmt.Fprintf(w, "\n%s; load before: %.1f\n", r.Machine, r.Machine.Load)
+	if r.Summary != "" {
+		fmt.Fprintln(w, r.Summary)
+	}
 	return nil
 }
 
