@@ -2,24 +2,43 @@ package placement
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/spokewire/spokewire/pkg/schemas"
 )
 
 // BenchmarkOneScore changes the score of one of 10,000 clusters and decides
 // anew.
 func BenchmarkOneScore(b *testing.B) {
 	additive := clusterv1beta1.PrioritizerPolicy{Configurations: []clusterv1beta1.PrioritizerConfig{addOnOf("gpu", 3)}}
+	spread := func(n int32) clusterv1beta1.PlacementSpec {
+		s := onGPU(n)
+		s.SpreadPolicy.SpreadConstraints = []clusterv1beta1.SpreadConstraintsTerm{
+			{TopologyKey: "zone", TopologyKeyType: "Label", MaxSkew: 1, WhenUnsatisfiable: "DoNotSchedule"}, {TopologyKey: "rack", TopologyKeyType: "Label", MaxSkew: 2},
+		}
+		return s
+	}
 	for name, spec := range map[string]clusterv1beta1.PlacementSpec{
-		"exact/select=10":    onGPU(10),
-		"additive/select=10": {NumberOfClusters: number(10), PrioritizerPolicy: additive},
-		"exact/select=all":   {PrioritizerPolicy: exact(addOnOf("gpu", 1))},
+		"exact/select=10":         onGPU(10),
+		"exact/select=10/flap":    onGPU(10),
+		"exact/select=5000/flap":  onGPU(5000),
+		"additive/select=10":      {NumberOfClusters: number(10), PrioritizerPolicy: additive},
+		"exact/select=all":        {PrioritizerPolicy: exact(addOnOf("gpu", 1))},
+		"spread/select=10":        spread(10),
+		"spread/select=5000":      spread(5000),
+		"spread/select=5000/flap": spread(5000),
 	} {
 		b.Run(name, func(b *testing.B) {
 			f := largest(b)
-			r := NewRanking(place(b, spec), f, nil)
+			r := NewRanking(place(b, spec, func(p *schemas.Placement) {
+				if strings.HasSuffix(name, "flap") {
+					p.Annotations = map[string]string{AnnotationDeadBand: "10", AnnotationWindow: "5m", AnnotationDwell: "10m", AnnotationBudget: "10/1h"}
+				}
+			}), f, nil)
 			r.Refresh(start)
 			d := r.Decision()
 			r.SetPrior(&Prior{Decision: &d, Sequence: 1})

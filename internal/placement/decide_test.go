@@ -142,7 +142,7 @@ func largest(t testing.TB) *Fleet {
 	f.SetBinding(&schemas.Binding{Name: "default", Namespace: "default", ClusterSet: "default"})
 	for i := range 10_000 {
 		name := fmt.Sprintf("spoke-%05d", i)
-		f.SetCluster(&schemas.Cluster{Name: name, Labels: map[string]string{setLabel: "default", "tier": "a"}, Claims: map[string]string{"cloud": "aws"}})
+		f.SetCluster(&schemas.Cluster{Name: name, Labels: map[string]string{setLabel: "default", "tier": "a", "zone": fmt.Sprint(i % 3), "rack": fmt.Sprint(i % 40)}, Claims: map[string]string{"cloud": "aws"}})
 		setGPU(f, name, int32(i%201-100))
 	}
 	return f

@@ -33,7 +33,7 @@ func (r *Ranking) pick(order, forced []int32, n int, ids []int32) []int32 {
 type queue struct {
 	place      spot
 	ids        []int32
-	ranks      []int // theirs in the order
+	ranks      []int32 // theirs in the order
 	violations uint16
 }
 
@@ -58,10 +58,7 @@ func newPicker(s *spread, order []int32) *picker {
 	for i, place := range s.places {
 		p.queues[i].place = place
 	}
-	for rank, id := range order {
-		q := &p.queues[s.of[id]]
-		q.ids, q.ranks = append(q.ids, id), append(q.ranks, rank)
-	}
+	p.line(order)
 	for i := range s.terms {
 		p.taken = append(p.taken, make([]int32, len(s.count[i])))
 		for _, n := range s.count[i] {
@@ -73,7 +70,34 @@ func newPicker(s *spread, order []int32) *picker {
 	return p
 }
 
-// take counts a cluster of the place, and reports whether the least of a term
+// line puts the clusters into the queues. All of them share two arrays, which
+// are kept for the next time.
+func (p *picker) line(order []int32) {
+	p.ids, p.ranks = grown(p.ids, len(order)), grown(p.ranks, len(order))
+	lengths := make([]int32, len(p.queues))
+	for _, id := range order {
+		lengths[p.of[id]]++
+	}
+	start := int32(0)
+	for i, n := range lengths {
+		q := &p.queues[i]
+		q.ids, q.ranks = p.ids[start:start:start+n], p.ranks[start:start:start+n]
+		start += n
+	}
+	for rank, id := range order {
+		q := &p.queues[p.of[id]]
+		q.ids, q.ranks = append(q.ids, id), append(q.ranks, int32(rank))
+	}
+}
+
+func grown(s []int32, n int) []int32 {
+	if cap(s) < n {
+		return make([]int32, n)
+	}
+	return s[:n]
+}
+
+// take counts a cluster of the spot, and reports whether the least of a term
 // has risen, so that others may violate less than before.
 func (p *picker) take(of spot) (risen bool) {
 	for i := range p.terms {
@@ -102,7 +126,7 @@ func (p *picker) take(of spot) (risen bool) {
 // forbidden is more than any sum of violations that are allowed.
 const forbidden = 1 << maxSpreadTerms
 
-// violations has a bit for each term that one more cluster of the place would
+// violations has a bit for each term that one more cluster of the spot would
 // violate, the first term's the highest.
 func (p *picker) violations(of spot) uint16 {
 	var out uint16

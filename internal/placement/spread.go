@@ -61,6 +61,8 @@ type spread struct {
 	number map[spot]int32
 	of     []int32   // the number of each cluster's place, none where it is not eligible
 	count  [][]int32 // of each term's values, how many eligible clusters have it
+	ids    []int32   // room for a picker, and its ranks
+	ranks  []int32
 }
 
 func newSpread(terms []spreadTerm) spread {
