@@ -51,8 +51,11 @@ func encodeLabels(labels map[string]string, scratch []byte) (string, []byte) {
 	if len(labels) == 0 {
 		return "", scratch
 	}
+	var few [8]string
+	names := slices.AppendSeq(few[:0], maps.Keys(labels))
+	slices.Sort(names)
 	b := scratch[:0]
-	for _, name := range slices.Sorted(maps.Keys(labels)) {
+	for _, name := range names {
 		b = appendText(appendText(b, name), labels[name])
 	}
 	return string(b), b
