@@ -295,3 +295,33 @@ func TestFlapMemoryIsBounded(t *testing.T) {
 		}
 	}
 }
+
+// TestBudgetOfOneDecision: of three that are behind at once, the two worst go,
+// and the third a minute later.
+func TestBudgetOfOneDecision(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for i, name := range []string{"a", "b", "c", "x", "y", "z"} {
+		w.cluster(name)
+		w.score(name, "gpu", int32(60-10*i), time.Hour)
+	}
+	p := place(t, onGPU(3), annotated(AnnotationBudget, "2/1m"))
+	last := w.decide(p, nil)
+	for i, name := range []string{"x", "y", "z"} {
+		w.score(name, "gpu", int32(90+i), time.Hour)
+	}
+	for _, tt := range []struct {
+		after time.Duration
+		want  []string
+	}{{0, []string{"z", "y", "a"}}, {time.Minute - 1, []string{"z", "y", "a"}}, {time.Minute, []string{"z", "y", "x"}}} {
+		w.now = start.Add(tt.after)
+		d := w.decide(p, after(last))
+		if got := SelectedNames(&d); !slices.Equal(got, tt.want) {
+			t.Errorf("after %s: selected %v, want %v", tt.after, got, tt.want)
+		}
+		if due := d.Timers["ChangeBudget"]; tt.after == 0 && !due.Equal(start.Add(time.Minute)) {
+			t.Errorf("timers %v, want the budget's after a minute", d.Timers)
+		}
+		last = d
+	}
+}
