@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -59,8 +61,10 @@ func TestAnAgentReads(t *testing.T) {
 	t.Cleanup(server.Close)
 	ours, theirs := mcp.NewInMemoryTransports()
 	go func() { _ = a.mcpServer(s.bus, false).Run(t.Context(), ours) }()
+	program := exec.CommandContext(t.Context(), "spokewire", "mcp") // testscript put it on the path
+	program.Env = append(os.Environ(), "NATS_URL="+s.url)
 	for name, transport := range map[string]mcp.Transport{
-		"pipe": theirs,
+		"pipe": theirs, "standard input and output": &mcp.CommandTransport{Command: program},
 		"HTTP": &mcp.StreamableClientTransport{Endpoint: server.URL},
 	} {
 		session := agent(t, transport)

@@ -89,7 +89,10 @@ func TestOneMarkIsNotEnough(t *testing.T) {
 	p := e.placement("theirs", true)
 	e.applied(decision(p, "a"))
 	for what, change := range map[string]func(*clusterv1beta1.Placement){
-		"annotation": func(p *clusterv1beta1.Placement) { p.Annotations[bridge.AnnotationOrigin] = bridge.OriginBus },
+		"annotation": func(p *clusterv1beta1.Placement) {
+			p.Labels = nil
+			p.Annotations[bridge.AnnotationOrigin] = bridge.OriginBus
+		},
 		"label": func(p *clusterv1beta1.Placement) {
 			delete(p.Annotations, bridge.AnnotationOrigin)
 			p.Labels = map[string]string{bridge.LabelManagedBy: bridge.ManagedBy}
