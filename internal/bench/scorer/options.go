@@ -25,7 +25,7 @@ type Options struct {
 
 // DefaultOptions are those of the target.
 func DefaultOptions() Options {
-	return Options{Clusters: 1000, Samples: 10, Events: 30_000, Rounds: 7, Changes: 0.035, Rate: 10_000, Live: 10 * time.Second, Pin: true}
+	return Options{Clusters: 16_000, Samples: 10, Events: 30_000, Rounds: 7, Changes: 0.035, Rate: 10_000, Live: 10 * time.Second, Pin: true}
 }
 
 // AddFlags adds the options to fs.
@@ -40,16 +40,17 @@ func (o *Options) AddFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.Pin, "pin", o.Pin, "keep what is measured on one processor (with taskset)")
 }
 
-// perSubject is how many events of a subject its stream keeps.
-const perSubject = 64
+// backlog is how many events wait at least before a scorer skips, unless they
+// are fewer than two a cluster: it would then not read what is counted.
+const backlog = 1000
 
 // Validate names the flag that is wrong.
 func (o Options) Validate() error {
 	switch {
 	case o.Clusters < 1 || o.Samples < 1 || o.Rounds < 1 || o.Rate < 1:
 		return errors.New("--clusters, --samples, --rounds and --rate must be at least 1")
-	case o.Events < 1 || o.Events > perSubject*o.Clusters:
-		return fmt.Errorf("--events is %d, want 1 to %d, for the stream keeps %d of a cluster", o.Events, perSubject*o.Clusters, perSubject)
+	case o.Events < 1 || o.Events >= max(backlog, 2*o.Clusters):
+		return fmt.Errorf("--events is %d, want 1 to %d: with two or more of a cluster waiting the scorer reads only the newest", o.Events, max(backlog, 2*o.Clusters)-1)
 	case o.Changes < 0 || o.Changes > 1:
 		return fmt.Errorf("--changes is %v, want 0 to 1", o.Changes)
 	case o.Live < time.Second:

@@ -27,7 +27,7 @@ func TestRun(t *testing.T) {
 func TestOptionsAreChecked(t *testing.T) {
 	t.Parallel()
 	o := scorer.DefaultOptions()
-	o.Events = 64*o.Clusters + 1
+	o.Events = 2 * o.Clusters
 	if err := o.Validate(); err == nil || !strings.Contains(err.Error(), "--events") {
 		t.Errorf("Validate() = %v, want an error that names --events", err)
 	}
