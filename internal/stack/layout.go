@@ -38,12 +38,13 @@ var (
 )
 
 // ReadEnv returns the shell exports of the stack that runs in dataDir. It
-// returns ErrNeverRan, ErrNotRunning or ErrStarting where there are none.
+// returns ErrNeverRan, ErrNotRunning or ErrStarting where there are none. A
+// stack in containers holds no lock, so nobody can tell whether it runs.
 func ReadEnv(dataDir string) ([]byte, error) {
 	f, err := os.Open(layout(dataDir).lockFile())
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, ErrNeverRan
+		return readEnv(dataDir, ErrNeverRan)
 	case err != nil:
 		return nil, err
 	}
@@ -51,9 +52,13 @@ func ReadEnv(dataDir string) ([]byte, error) {
 	if tryLock(f, false) == nil {
 		return nil, ErrNotRunning
 	}
+	return readEnv(dataDir, ErrStarting)
+}
+
+func readEnv(dataDir string, missing error) ([]byte, error) {
 	text, err := os.ReadFile(EnvFile(dataDir))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, ErrStarting
+		return nil, missing
 	}
 	return text, err
 }

@@ -38,7 +38,7 @@ func (c container) once() bool {
 }
 
 // services is how many compose.yaml has.
-const services = 15
+const services = 16
 
 func (p *project) inspect(ctx context.Context) ([]container, error) {
 	ids, err := p.containers(ctx)
