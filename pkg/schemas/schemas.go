@@ -62,12 +62,11 @@ func Decode(eventType string, data []byte) (Payload, error) {
 // another case, and whatever follows the value. Every error is a
 // *FieldError.
 func Unmarshal(data []byte, p Payload) error {
-	m, ok := p.(*Metrics)
-	if ok && plainMetrics(data, m) {
-		return m.Validate()
-	}
-	if ok {
-		*m = Metrics{}
+	if m, ok := p.(*Metrics); ok {
+		if plainMetrics(data, m) {
+			return m.Validate()
+		}
+		*m = Metrics{} // of which a part may be read
 	}
 	if err := unmarshalAny(data, p); err != nil {
 		return err

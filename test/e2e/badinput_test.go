@@ -50,7 +50,7 @@ func TestBadInputIsRefusedKeptAndHarmsNobody(t *testing.T) {
 		t.Helper()
 		publishRaw(t, conn, "sw.metric.spoke-1.load", metricHeaders("load"), fmt.Sprintf(`{"samples":[{"name":"load_free","value":%d}]}`, value))
 		eventually(t, 20*time.Second, func() string {
-			got, err := hubState(t.Context(), hub)
+			got, err := loadRule.OnHub(t.Context(), hub.ocm)
 			if err != nil {
 				return err.Error()
 			}
@@ -151,7 +151,7 @@ func TestBadConfigurationIsRefusedByNameAndHarmsNobody(t *testing.T) {
 		return fmt.Sprintf("a Placement of an unknown set has conditions %v", p.Status.Conditions)
 	})
 	eventually(t, 20*time.Second, func() string {
-		got, err := hubState(t.Context(), hub)
+		got, err := loadRule.OnHub(t.Context(), hub.ocm)
 		if err != nil {
 			return err.Error()
 		}

@@ -97,7 +97,7 @@ func placesByLoad(t *testing.T, s *stack.Stack) {
 	}
 	hub := hubOf(t, s)
 	eventually(t, 30*time.Second, func() string {
-		got, err := hubState(t.Context(), hub)
+		got, err := loadRule.OnHub(t.Context(), hub.ocm)
 		if err != nil {
 			return err.Error()
 		}

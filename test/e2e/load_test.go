@@ -1,15 +1,9 @@
 package e2e
 
 import (
-	"context"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/spokewire/spokewire/internal/stack"
 	"github.com/spokewire/spokewire/test/e2e/fold"
@@ -38,35 +32,6 @@ spec:
     mode: Exact
     configurations: [{scoreCoordinate: {type: AddOn, addOn: {resourceName: load, scoreName: load}}}]
 `
-
-// hubState reads what the rule's objects on the hub say.
-func hubState(ctx context.Context, hub hubClients) (fold.State, error) {
-	state := fold.State{Scores: map[string]int32{}}
-	scores, err := hub.ocm.ClusterV1alpha1().AddOnPlacementScores("").List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return state, err
-	}
-	for _, s := range scores.Items {
-		if s.Name != loadRule.Scorer {
-			continue
-		}
-		for _, item := range s.Status.Scores {
-			state.Scores[s.Namespace] = item.Value
-		}
-	}
-	namespace, name, _ := strings.Cut(loadRule.Placement, "/")
-	decisions, err := hub.ocm.ClusterV1beta1().PlacementDecisions(namespace).List(ctx, metav1.ListOptions{LabelSelector: clusterv1beta1.PlacementLabel + "=" + name})
-	if err != nil {
-		return state, err
-	}
-	for _, d := range decisions.Items {
-		for _, c := range d.Status.Decisions {
-			state.Selected = append(state.Selected, c.ClusterName)
-		}
-	}
-	slices.Sort(state.Selected)
-	return state, nil
-}
 
 // apply types `spokewire apply`.
 func apply(t *testing.T, s *stack.Stack, manifests string) {

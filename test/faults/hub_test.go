@@ -27,7 +27,7 @@ func (r *round) replace(t *testing.T, name string) {
 	wait(t, r.pick(5*time.Second, 500*time.Millisecond))
 	must(t, r.stack.Continue(t.Context(), name))
 	left := eventually(t.Context(), time.Minute, func() string {
-		_, err := r.state(t.Context())
+		_, err := load.OnHub(t.Context(), r.ocm)
 		if err != nil {
 			return err.Error()
 		}
@@ -68,10 +68,10 @@ func apiSlow() scenario {
 // moves waits until something is written to the hub.
 func (r *round) moves(t *testing.T) {
 	t.Helper()
-	before, err := r.state(t.Context())
+	before, err := load.OnHub(t.Context(), r.ocm)
 	must(t, err)
 	left := eventually(t.Context(), 20*time.Second, func() string {
-		now, err := r.state(t.Context())
+		now, err := load.OnHub(t.Context(), r.ocm)
 		switch {
 		case err != nil:
 			return err.Error()

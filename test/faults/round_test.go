@@ -121,7 +121,7 @@ func (r *round) differs(ctx context.Context) string {
 	if err != nil {
 		return err.Error()
 	}
-	got, err := r.state(ctx)
+	got, err := load.OnHub(ctx, r.ocm)
 	if err != nil {
 		return err.Error()
 	}

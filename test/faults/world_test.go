@@ -15,7 +15,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 	clusterclient "open-cluster-management.io/api/client/cluster/clientset/versioned"
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/spokewire/spokewire/internal/access"
 	"github.com/spokewire/spokewire/internal/hub/hubtest"
@@ -185,34 +184,6 @@ func (w *world) apply(t *testing.T) {
 	if left != "" {
 		t.Fatal(left)
 	}
-}
-
-// state reads what the load rule's objects on the hub say.
-func (w *world) state(ctx context.Context) (fold.State, error) {
-	state := fold.State{Scores: map[string]int32{}}
-	scores, err := w.ocm.ClusterV1alpha1().AddOnPlacementScores("").List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return state, err
-	}
-	for _, s := range scores.Items {
-		for _, item := range s.Status.Scores {
-			if s.Name == load.Scorer {
-				state.Scores[s.Namespace] = item.Value
-			}
-		}
-	}
-	namespace, name, _ := strings.Cut(load.Placement, "/")
-	pages, err := w.ocm.ClusterV1beta1().PlacementDecisions(namespace).List(ctx, metav1.ListOptions{LabelSelector: clusterv1beta1.PlacementLabel + "=" + name})
-	if err != nil {
-		return state, err
-	}
-	for _, page := range pages.Items {
-		for _, c := range page.Status.Decisions {
-			state.Selected = append(state.Selected, c.ClusterName)
-		}
-	}
-	slices.Sort(state.Selected)
-	return state, nil
 }
 
 // services are the processes of the hub services, replicas too.
