@@ -1,6 +1,7 @@
 package events
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/cloudevents/sdk-go/v2/event"
 	"github.com/cloudevents/sdk-go/v2/types"
+
+	"github.com/spokewire/spokewire/pkg/schemas"
 )
 
 // attributeError is an error about one attribute of an event.
@@ -27,6 +30,11 @@ func (e *attributeError) Unwrap() error { return e.err }
 // error is a *BadInput whose field is the attribute. Data without a content
 // type is taken for JSON.
 func Decode(m Message) (event.Event, error) {
+	e, err := decodeValid(m)
+	return e, about(m.Subject, err)
+}
+
+func decodeValid(m Message) (event.Event, error) {
 	e, err := decode(m)
 	if err == nil {
 		err = validate(e)
@@ -34,7 +42,7 @@ func Decode(m Message) (event.Event, error) {
 	if err == nil {
 		return e, nil
 	}
-	bad := &BadInput{Reason: "NotCloudEvent", Field: "event", Err: fmt.Errorf("%s: not a CloudEvent: %w", m.Subject, err)}
+	bad := &BadInput{Reason: "NotCloudEvent", Field: "event", Err: fmt.Errorf("not a CloudEvent: %w", err)}
 	var attribute *attributeError
 	if errors.As(err, &attribute) {
 		bad.Field = attribute.attribute
@@ -44,11 +52,7 @@ func Decode(m Message) (event.Event, error) {
 
 func decode(m Message) (event.Event, error) {
 	if isStructured(m.Header.Get(headerContentType)) {
-		var e event.Event
-		if err := e.UnmarshalJSON(m.Data); err != nil {
-			return event.Event{}, fmt.Errorf("the body is not an event in JSON: %w", err)
-		}
-		return e, nil
+		return decodeStructured(m.Data)
 	}
 	if version := m.Header.Get(headerPrefix + attrVersion); version != event.CloudEventsVersionV1 {
 		return event.Event{}, &attributeError{attrVersion, fmt.Errorf("is %q in header %s, want %q (or an event in JSON with %s: %s)",
@@ -67,6 +71,32 @@ func decode(m Message) (event.Event, error) {
 	}
 	e.DataEncoded = m.Data
 	e.DataBase64 = !isJSON(e.DataContentType())
+	return e, nil
+}
+
+// decodeStructured first looks at the body itself, for the SDK's reader stops
+// at the end of the object, and at a name that is empty, and leaves out a
+// dataschema that it cannot parse.
+func decodeStructured(body []byte) (event.Event, error) {
+	var attributes map[string]json.RawMessage
+	var e event.Event
+	err := json.Unmarshal(body, &attributes)
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		err = fmt.Errorf("%w, at %s", err, schemas.FieldAt(body, syntax.Offset))
+	}
+	if _, nameless := attributes[""]; nameless {
+		err = errors.New("an attribute has no name")
+	}
+	if err == nil {
+		err = e.UnmarshalJSON(body)
+	}
+	if err != nil {
+		return event.Event{}, fmt.Errorf("the body is not an event in JSON: %w", err)
+	}
+	if given := attributes[attrSchema]; given != nil && string(given) != "null" && e.DataSchema() == "" {
+		return event.Event{}, &attributeError{attrSchema, fmt.Errorf("is %s, want a URI", given)}
+	}
 	return e, nil
 }
 
@@ -112,7 +142,7 @@ func setAttribute(e *event.Event, name, value string) error {
 		e.SetType(value)
 	case "subject":
 		e.SetSubject(value)
-	case "dataschema":
+	case attrSchema:
 		e.SetDataSchema(value)
 	case attrContentType:
 		e.SetDataContentType(value)

@@ -72,6 +72,10 @@ func TestDecodeRefuses(t *testing.T) {
 		"structured, a list":    {structured, `[]`, "event"},
 		"structured, version":   {structured, `{"specversion":"0.3","id":"1","source":"/s","type":"t"}`, "specversion"},
 		"structured, no source": {structured, `{"specversion":"1.0","id":"1","type":"t"}`, "source"},
+		"structured, and more":  {structured, `{"specversion":"1.0","id":"1","source":"/s","type":"t"} {}`, "event"},
+		"structured, nameless":  {structured, `{"specversion":"1.0","id":"1","source":"/s","type":"t","":1,"age":"-1"}`, "event"},
+		"structured, schema":    {structured, `{"specversion":"1.0","id":"1","source":"/s","type":"t","dataschema":"x"}`, "dataschema"},
+		"structured, no schema": {structured, `{"specversion":"1.0","id":"1","source":"/s","type":"t","dataschema":""}`, "dataschema"},
 	} {
 		_, err := events.Decode(events.Message{Subject: "sw.x", Header: test.header, Data: []byte(test.data)})
 		var bad *events.BadInput
@@ -82,6 +86,16 @@ func TestDecodeRefuses(t *testing.T) {
 		if bad.Reason != "NotCloudEvent" || bad.Field != test.wantField || !strings.HasPrefix(bad.Error(), "sw.x: ") {
 			t.Errorf("%s: reason %s, field %q, want %q: %v", name, bad.Reason, bad.Field, test.wantField, bad)
 		}
+	}
+}
+
+// TestDecodeSaysWhere: a body that is not JSON is refused with the place.
+func TestDecodeSaysWhere(t *testing.T) {
+	t.Parallel()
+	body := `{"specversion":"1.0","id":"1","source":"/s","type":"t","data":{"samples":[{"name":"a","value":NaN}]}}`
+	_, err := events.Decode(events.Message{Subject: "sw.x", Header: events.Header{"Content-Type": {"application/cloudevents+json"}}, Data: []byte(body)})
+	if err == nil || !strings.HasSuffix(err.Error(), "at data.samples[0].value") {
+		t.Errorf("got %v, want the place of what is not JSON", err)
 	}
 }
 

@@ -16,6 +16,7 @@ const (
 	headerContentType = "Content-Type"
 	attrVersion       = "specversion"
 	attrContentType   = "datacontenttype"
+	attrSchema        = "dataschema"
 	structuredType    = event.ApplicationCloudEventsJSON
 )
 
@@ -37,7 +38,7 @@ func Encode(e event.Event) (Header, []byte, error) {
 	set("source", e.Source())
 	set("type", e.Type())
 	set("subject", e.Subject())
-	set("dataschema", e.DataSchema())
+	set(attrSchema, e.DataSchema())
 	set(attrContentType, e.DataContentType())
 	if t := e.Time(); !t.IsZero() {
 		set("time", t.UTC().Format(time.RFC3339Nano))

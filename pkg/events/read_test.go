@@ -82,6 +82,11 @@ func TestReadRefuses(t *testing.T) {
 		"a name with a line break":    {"sw.metric.c.s", data(`{"samples":[{"name":"x\ny","value":3}]}`), "BadPayload", "samples[0].name"},
 		"no samples":                  {"sw.metric.c.s", data(`{}`), "BadPayload", "samples"},
 		"an age of nonsense":          {"sw.metric.c.s", func(e *event.Event) { e.SetExtension(events.ExtAge, "old") }, "BadAge", "age"},
+		"an epoch of nonsense":        {"sw.metric.c.s", func(e *event.Event) { e.SetExtension(events.ExtEpoch, "first") }, "BadNumber", "epoch"},
+		"a negative epoch":            {"sw.metric.c.s", func(e *event.Event) { e.SetExtension(events.ExtEpoch, "-1") }, "BadNumber", "epoch"},
+		"a sequence of nonsense":      {"sw.metric.c.s", func(e *event.Event) { e.SetExtension(events.ExtSequence, "0x10") }, "BadNumber", "sequence"},
+		"a sequence beyond all":       {"sw.metric.c.s", func(e *event.Event) { e.SetExtension(events.ExtSequence, "18446744073709551616") }, "BadNumber", "sequence"},
+		"another type's schema":       {"sw.metric.c.s", func(e *event.Event) { e.SetDataSchema(events.SchemaURI(schemas.TypeScoreComputed)) }, "WrongSchema", "dataschema"},
 		"a name that is not its own":  {"sw.hub.cluster._.b", cluster, "WrongSubject", "name"},
 		"another cluster's score":     {"sw.score.b.gpu", score, "WrongSubject", "cluster"},
 		"another's dead letter":       {events.DeadSubject("t", "SW_METRICS", 1), hubEvent(deadLetter(), schemas.TypeDeadLetterWritten), "WrongSubject", "service"},
@@ -137,6 +142,68 @@ func TestReadAccepts(t *testing.T) {
 		}
 		if _, err := events.Read(messageOf(t, test.subject, e)); err != nil {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestReadDocument: what would be refused on any subject is refused on none.
+func TestReadDocument(t *testing.T) {
+	t.Parallel()
+	const metrics = `"specversion":"1.0","id":"e","type":"dev.spokewire.metrics.observed.v1","data":{"samples":[{"name":"a","value":1}]}`
+	const source = `"source":"/clusters/a/sources/own"`
+	for name, test := range map[string]struct{ document, wantReason, field string }{
+		"sound":            {`{` + source + `,"age":"5","epoch":"7","sequence":"00000000000000000001",` + metrics + `}`, "", ""},
+		"numbers":          {`{` + source + `,"epoch":7,"sequence":1,` + metrics + `}`, "", ""},
+		"its schema":       {`{` + source + `,"dataschema":"https://spokewire.dev/schemas/dev.spokewire.metrics.observed.v1.json",` + metrics + `}`, "", ""},
+		"a source of none": {`{"source":"/elsewhere",` + metrics + `}`, "WrongSource", "source"},
+		"half a source":    {`{"source":"/clusters/a/sources/",` + metrics + `}`, "WrongSource", "source"},
+		"no source":        {`{` + metrics + `}`, "NotCloudEvent", "source"},
+		"an epoch":         {`{` + source + `,"epoch":"x",` + metrics + `}`, "BadNumber", "epoch"},
+		"a sequence":       {`{` + source + `,"sequence":-1,` + metrics + `}`, "BadNumber", "sequence"},
+		"a dataschema":     {`{` + source + `,"dataschema":"https://example.com/x.json",` + metrics + `}`, "WrongSchema", "dataschema"},
+		"an age":           {`{` + source + `,"age":"-5",` + metrics + `}`, "BadAge", "age"},
+		"a hex number":     {strings.Replace(`{`+source+`,`+metrics+`}`, `"value":1`, `"value":0x1`, 1), "NotCloudEvent", "event"},
+		"too large":        {strings.Replace(`{`+source+`,`+metrics+`}`, `"value":1`, `"value":1e400`, 1), "NotCloudEvent", "event"},
+		"two":              {`{` + source + `,` + metrics + `} {` + source + `,` + metrics + `}`, "NotCloudEvent", "event"},
+		"a score":          {`{"specversion":"1.0","id":"e","type":"dev.spokewire.score.computed.v1","source":"/mine","data":{"cluster":"a","scorer":"s","validFor":"1m","items":[{"name":"s","value":1,"reason":"Computed"}]}}`, "", ""},
+	} {
+		r, err := events.ReadDocument([]byte(test.document))
+		var bad *events.BadInput
+		switch {
+		case test.wantReason == "" && err != nil:
+			t.Errorf("%s: %v", name, err)
+		case test.wantReason == "":
+			if r.Payload == nil || r.Event.Type() == "" {
+				t.Errorf("%s: read %+v", name, r)
+			}
+		case !errors.As(err, &bad) || bad.Reason != test.wantReason || bad.Field != test.field:
+			t.Errorf("%s: %v, want %s of %s", name, err, test.wantReason, test.field)
+		}
+	}
+}
+
+func TestParseClusterSource(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		cluster, name string
+		wantErr       bool
+	}{
+		"/clusters/spoke-1/sources/own":     {cluster: "spoke-1", name: "own"},
+		"/clusters/a%2Fb/sources/c%20d":     {cluster: "a/b", name: "c d"},
+		"/clusters/a/b/sources/c":           {wantErr: true},
+		"/clusters//sources/c":              {wantErr: true},
+		"/clusters/a/sources/":              {wantErr: true},
+		"/clusters/a/scorers/b":             {wantErr: true},
+		"clusters/a/sources/b":              {wantErr: true},
+		"/clusters/%zz/sources/b":           {wantErr: true},
+		"https://x/clusters/a/sources/b":    {wantErr: true},
+		"":                                  {wantErr: true},
+		"/clusters/%61/sources/not-encoded": {wantErr: true},
+	}
+	for source, tt := range tests {
+		cluster, name, err := events.ParseClusterSource(source)
+		if (err != nil) != tt.wantErr || cluster != tt.cluster || name != tt.name {
+			t.Errorf("%q: got %q, %q, %v", source, cluster, name, err)
 		}
 	}
 }

@@ -28,18 +28,8 @@ const maxHeld = 256
 
 // Watch implements Watcher.
 func (r Readable) Watch(ctx context.Context, w Watch, fn func(Update) error) error {
-	s := &sieve{ctx: ctx, Readable: r, stream: w.Stream, fn: fn, keep: perSubject(w.Stream), held: map[string]*heldBack{}, trailing: map[string]int64{}}
+	s := &sieve{ctx: ctx, Readable: r, stream: w.Stream, fn: fn, keep: PerSubject(w.Stream), held: map[string]*heldBack{}, trailing: map[string]int64{}}
 	return r.Watcher.Watch(ctx, w, s.update)
-}
-
-// perSubject is how many events of a subject the stream keeps, 0 for all.
-func perSubject(stream string) int64 {
-	for _, s := range Streams() {
-		if s.Name == stream {
-			return s.PerSubject
-		}
-	}
-	return 0
 }
 
 // sieve is one Watch of a Readable.

@@ -13,6 +13,7 @@ const (
 	StreamReports   = "SW_REPORTS"
 	StreamReceipts  = "SW_RECEIPTS"
 	StreamDead      = "SW_DEAD"
+	StreamStatus    = "SW_STATUS"
 )
 
 // Stream declares one stream of the bus, independent of who stores it.
@@ -77,8 +78,23 @@ func Streams() []Stream {
 			Subjects: []string{"sw.receipt.*.*.*"}, PerSubject: 16, MaxAge: 7 * day, MaxBytes: 512 * mebibyte,
 		},
 		{
+			Name: StreamStatus, Description: "How what services work for fares, and which replica works for it.",
+			Subjects: []string{"sw.status.*.*.*"}, PerSubject: 16, MaxBytes: 256 * mebibyte,
+		},
+		{
 			Name: StreamDead, Description: "Messages that no retry will mend, with the reason.",
 			Subjects: []string{"sw.dead.*.*"}, MaxAge: 30 * day, MaxBytes: 256 * mebibyte,
 		},
 	}
+}
+
+// PerSubject is how many events of a subject one of Streams keeps, 0 for all,
+// and of a stream that is none of them.
+func PerSubject(stream string) int64 {
+	for _, s := range Streams() {
+		if s.Name == stream {
+			return s.PerSubject
+		}
+	}
+	return 0
 }

@@ -23,6 +23,7 @@ const (
 	FamilyDecision = "decision"
 	FamilyReceipt  = "receipt"
 	FamilyDead     = "dead"
+	FamilyStatus   = "status"
 )
 
 // Kinds of objects, as they stand in subjects.
@@ -35,8 +36,23 @@ const (
 	KindPlacementDecision = "placementdecision"
 	KindScorer            = "scorer"
 	KindPolicy            = "placementpolicy"
+	KindCordon            = "cordon"
+	KindRebalance         = "rebalance"
 	KindScore             = "score"
+	KindDynamicScorer     = "dynamicscorer"
+	KindScoringConfig     = "dynamicscoringconfig"
+	KindSlice             = "slice" // SIG-Multicluster's PlacementDecisions of a Placement, in receipts alone
+	// KindShadow is a decision that nobody carries out: what Spokewire would
+	// decide of a Placement that OCM decides.
+	KindShadow = "shadow"
 )
+
+// ConfigKinds are the kinds that can be asked for over the bus.
+func ConfigKinds() []string {
+	return []string{
+		KindScorer, KindPlacement, KindPolicy, KindCordon, KindRebalance, KindDynamicScorer, KindScoringConfig,
+	}
+}
 
 // Subject is a parsed subject of the bus. Which fields are set depends on
 // the family:
@@ -48,6 +64,7 @@ const (
 //	sw.config.<Kind>.<Namespace>.<Name>
 //	sw.decision.<Kind>.<Namespace>.<Name>
 //	sw.receipt.<Kind>.<Namespace>.<Name>
+//	sw.status.<Kind>.<Namespace>.<Name>
 //	sw.dead.<Name>.<Namespace>      Name is the service, Namespace STREAM-SEQUENCE
 //	sw.dead.operator.<Namespace>    Namespace is the id of a drop
 type Subject struct {
@@ -81,6 +98,12 @@ func DecisionSubject(kind, namespace, name string) string {
 // ReceiptSubject is where the bridge says what it did.
 func ReceiptSubject(kind, namespace, name string) string {
 	return object(FamilyReceipt, kind, namespace, name)
+}
+
+// StatusSubject is where a service says how an object fares that it works
+// for.
+func StatusSubject(kind, namespace, name string) string {
+	return object(FamilyStatus, kind, namespace, name)
 }
 
 // DeadSubject is where service keeps the message that stood at sequence of
@@ -143,7 +166,7 @@ func ParseSubject(subject string) (Subject, error) {
 		return s.parse(subject, tokens[2:], &s.Cluster, &s.Name)
 	case FamilyDead:
 		return s.parse(subject, tokens[2:], &s.Name, &s.Namespace)
-	case FamilyHub, FamilyConfig, FamilyDecision, FamilyReceipt:
+	case FamilyHub, FamilyConfig, FamilyDecision, FamilyReceipt, FamilyStatus:
 		return s.parse(subject, tokens[2:], &s.Kind, &s.Namespace, &s.Name)
 	}
 	return Subject{}, fmt.Errorf("%w: %q has the unknown family %q", ErrBadSubject, subject, s.Family)

@@ -9,67 +9,45 @@ import (
 
 func TestSubject(t *testing.T) {
 	t.Parallel()
-	for name, test := range map[string]struct {
-		subject, want string
-		wantParsed    events.Subject
-	}{
-		"metric": {events.MetricSubject("eu.1", "node"), "sw.metric.eu%2E1.node",
-			events.Subject{Family: "metric", Cluster: "eu.1", Name: "node"}},
-		"backfill": {events.BackfillSubject("c", "node/1"), "sw.backfill.c.node%2F1",
-			events.Subject{Family: "backfill", Cluster: "c", Name: "node/1"}},
-		"score": {events.ScoreSubject("c", "gpu"), "sw.score.c.gpu",
-			events.Subject{Family: "score", Cluster: "c", Name: "gpu"}},
-		"hub, without a namespace": {events.HubSubject(events.KindCluster, "", "eu.1"), "sw.hub.cluster._.eu%2E1",
-			events.Subject{Family: "hub", Kind: "cluster", Name: "eu.1"}},
-		"hub, a namespace called _": {events.HubSubject(events.KindPlacement, "_", "p"), "sw.hub.placement.%5F.p",
-			events.Subject{Family: "hub", Kind: "placement", Namespace: "_", Name: "p"}},
-		"config": {events.ConfigSubject(events.KindScorer, "", "gpu"), "sw.config.scorer._.gpu",
-			events.Subject{Family: "config", Kind: "scorer", Name: "gpu"}},
-		"decision": {events.DecisionSubject(events.KindPlacement, "default", "train"), "sw.decision.placement.default.train",
-			events.Subject{Family: "decision", Kind: "placement", Namespace: "default", Name: "train"}},
-		"receipt": {events.ReceiptSubject(events.KindScore, "c", "gpu"), "sw.receipt.score.c.gpu",
-			events.Subject{Family: "receipt", Kind: "score", Namespace: "c", Name: "gpu"}},
-		"a drop": {events.DropSubject("5F-c"), "sw.dead.operator.5F-c",
-			events.Subject{Family: "dead", Name: "operator", Namespace: "5F-c"}},
-		"dead": {events.DeadSubject("scorer", "SW_METRICS", 7), "sw.dead.scorer.SW_METRICS-7",
-			events.Subject{Family: "dead", Name: "scorer", Namespace: "SW_METRICS-7"}},
+	for name, test := range map[string]struct{ subject, want string }{
+		"metric":                    {events.MetricSubject("eu.1", "node"), "sw.metric.eu%2E1.node"},
+		"backfill":                  {events.BackfillSubject("c", "node/1"), "sw.backfill.c.node%2F1"},
+		"score":                     {events.ScoreSubject("c", "gpu"), "sw.score.c.gpu"},
+		"hub, without a namespace":  {events.HubSubject(events.KindCluster, "", "eu.1"), "sw.hub.cluster._.eu%2E1"},
+		"hub, a namespace called _": {events.HubSubject(events.KindPlacement, "_", "p"), "sw.hub.placement.%5F.p"},
+		"config":                    {events.ConfigSubject(events.KindScorer, "", "gpu"), "sw.config.scorer._.gpu"},
+		"decision":                  {events.DecisionSubject(events.KindPlacement, "default", "train"), "sw.decision.placement.default.train"},
+		"receipt":                   {events.ReceiptSubject(events.KindScore, "c", "gpu"), "sw.receipt.score.c.gpu"},
+		"a drop":                    {events.DropSubject("5F-c"), "sw.dead.operator.5F-c"},
+		"dead":                      {events.DeadSubject("scorer", "SW_METRICS", 7), "sw.dead.scorer.SW_METRICS-7"},
 	} {
 		if test.subject != test.want {
 			t.Errorf("%s: subject is %q, want %q", name, test.subject, test.want)
 		}
-		got, err := events.ParseSubject(test.want)
-		if err != nil || got != test.wantParsed {
-			t.Errorf("%s: ParseSubject = %+v, %v, want %+v", name, got, err, test.wantParsed)
+	}
+}
+
+func TestParseSubject(t *testing.T) {
+	t.Parallel()
+	for _, v := range readVectors(t).Subjects {
+		got, err := events.ParseSubject(v.Text)
+		if err != nil || got != v.Parsed {
+			t.Errorf("ParseSubject(%q) = %+v, %v, want %+v", v.Text, got, err, v.Parsed)
 		}
-		if got.String() != test.want {
-			t.Errorf("%s: String() = %q, want %q", name, got, test.want)
+		if got.String() != v.Text {
+			t.Errorf("String() = %q, want %q", got, v.Text)
 		}
-		if err := events.CheckSubject(test.want); err != nil {
-			t.Errorf("%s: %v", name, err)
+		if err := events.CheckSubject(v.Text); err != nil {
+			t.Error(err)
 		}
 	}
 }
 
 func TestParseSubjectRefuses(t *testing.T) {
 	t.Parallel()
-	for name, subject := range map[string]string{
-		"empty":                    "",
-		"another's":                "other.metric.c.s",
-		"an unknown family":        "sw.wish.c.s",
-		"too few tokens":           "sw.metric.c",
-		"too many tokens":          "sw.metric.c.s.t",
-		"a hub subject too short":  "sw.hub.cluster.a",
-		"a literal star":           "sw.metric.*.s",
-		"a literal rest":           "sw.metric.c.>",
-		"an empty token":           "sw.metric..s",
-		"no cluster":               "sw.metric._.s",
-		"a name that is nothing":   "sw.hub.cluster._._",
-		"nothing for a dead one":   "sw.dead.scorer._",
-		"a zero-width token":       "sw.metric.\u200b.s",
-		"encoded without any need": "sw.metric.%61.s",
-	} {
-		if got, err := events.ParseSubject(subject); !errors.Is(err, events.ErrBadSubject) {
-			t.Errorf("%s: ParseSubject(%q) = %+v, %v, want ErrBadSubject", name, subject, got, err)
+	for _, v := range readVectors(t).RefusedSubjects {
+		if got, err := events.ParseSubject(v.Subject); !errors.Is(err, events.ErrBadSubject) {
+			t.Errorf("%s: ParseSubject(%q) = %+v, %v, want ErrBadSubject", v.Why, v.Subject, got, err)
 		}
 	}
 }

@@ -23,6 +23,7 @@ const (
 	ChangeClaim      = "claim"
 	ChangeExpression = "expression"
 	ChangeTaint      = "taint"
+	ChangeCordon     = "cordon"
 	ChangeScore      = "score"
 	ChangeTotal      = "total" // no change of a single score does
 )

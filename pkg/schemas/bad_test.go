@@ -21,6 +21,8 @@ type badCase struct {
 
 func badCases() map[string]badCase {
 	all := flapCases()
+	maps.Copy(all, cordonCases())
+	maps.Copy(all, dynamicCases())
 	maps.Copy(all, map[string]badCase{
 		"dev.spokewire.audit.answered.v1/counts":                    {wantField: "counts"},
 		"dev.spokewire.audit.asked.v1/from":                         {wantField: "from"},

@@ -52,10 +52,10 @@ type PlacementDecision struct {
 	Conditions []Condition `json:"conditions,omitempty"`
 	// Basis is the stream positions that the decision rests on.
 	Basis map[string]uint64 `json:"basis,omitempty"`
-	// Ahead are Placements, NAMESPACE/NAME, whose next decision after the
-	// basis counts for Balance all the same: they were decided before this one
-	// and not read back yet.
-	Ahead []string `json:"ahead,omitempty"`
+	// Ahead are decisions of other Placements that count for Balance although
+	// the basis does not reach them: they were made before this one and not
+	// read back yet.
+	Ahead []Ahead `json:"ahead,omitempty"`
 	// Now is the server time that the decision was made for.
 	Now time.Time `json:"now"`
 	// Timers are the future moments at which the decision must be made anew
@@ -72,8 +72,22 @@ type PlacementDecision struct {
 	// and a few of the rejected.
 	Explanations []Explanation `json:"explanations,omitempty"`
 	// Flap is what flap control has to remember, nil where it has nothing to.
-	Flap   *Flap   `json:"flap,omitempty"`
-	Origin *Origin `json:"origin,omitempty"`
+	Flap *Flap `json:"flap,omitempty"`
+	// Rebalance is how far the Placement's last Rebalance is, nil where none is
+	// in force.
+	Rebalance *Rebalancing `json:"rebalance,omitempty"`
+	Origin    *Origin      `json:"origin,omitempty"`
+}
+
+// Ahead names a decision of a Placement: the first one behind a position that
+// was made for that moment. If there is none, it was never stored.
+type Ahead struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	// After is a position in SW_DECISIONS; of the Placement's own events this
+	// decision is the next one.
+	After uint64    `json:"after"`
+	Now   time.Time `json:"now"`
 }
 
 // SelectedCluster is one cluster of a decision.
@@ -148,6 +162,11 @@ func (d *PlacementDecision) Validate() error {
 	}
 	if d.Flap != nil {
 		if err := d.Flap.validate(); err != nil {
+			return err
+		}
+	}
+	if d.Rebalance != nil {
+		if err := d.Rebalance.validate(); err != nil {
 			return err
 		}
 	}

@@ -79,11 +79,27 @@ type Placement struct {
 	Annotations map[string]string `json:"annotations,omitempty"` // those under spokewire.dev/ and open-cluster-management.io
 	Labels      map[string]string `json:"labels,omitempty"`
 	// Direct is true where OCM's own scheduling is switched off by its
-	// annotation, so that Spokewire decides.
+	// annotation, so that Spokewire decides and writes; not in shadow.
 	Direct   bool `json:"direct"`
 	Deleting bool `json:"deleting,omitempty"`
 	// Spec is a cluster.open-cluster-management.io/v1beta1 PlacementSpec.
 	Spec json.RawMessage `json:"spec"`
+}
+
+// AnnotationMode, where it is ModeShadow, has Spokewire decide a Placement
+// without writing anything, whoever else decides it.
+const AnnotationMode = "spokewire.dev/mode"
+
+// Mode is how the Placement is decided: shadow where it is annotated so,
+// direct where OCM's scheduling is switched off, else native.
+func (p *Placement) Mode() string {
+	switch {
+	case p.Annotations[AnnotationMode] == ModeShadow:
+		return ModeShadow
+	case p.Direct:
+		return ModeDirect
+	}
+	return ModeNative
 }
 
 // AddOnScore is an AddOnPlacementScore that somebody else than the bridge

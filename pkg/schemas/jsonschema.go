@@ -6,6 +6,7 @@ import (
 )
 
 //go:generate go run ../../hack/schemagen . json
+//go:generate go run ../../hack/pygen json ../../sdk/python/src/spokewire/payloads.py
 
 //go:embed json/*.json
 var schemaFiles embed.FS

@@ -32,11 +32,21 @@ const (
 	TypeHubPlacement         = "dev.spokewire.hub.placement.observed.v1"
 	TypeHubAddOnScore        = "dev.spokewire.hub.addonscore.observed.v1"
 	TypeHubPlacementDecision = "dev.spokewire.hub.placementdecision.observed.v1"
+	TypeHubDynamicScorer     = "dev.spokewire.hub.dynamicscorer.observed.v1"
+	TypeHubScoringConfig     = "dev.spokewire.hub.dynamicscoringconfig.observed.v1"
 
 	// What users ask for over the bus (SW_CONFIG).
 	TypeConfigScorer    = "dev.spokewire.config.scorer.requested.v1"
 	TypeConfigPlacement = "dev.spokewire.config.placement.requested.v1"
 	TypeConfigPolicy    = "dev.spokewire.config.placementpolicy.requested.v1"
+	TypeConfigCordon    = "dev.spokewire.config.cordon.requested.v1"
+	TypeConfigRebalance = "dev.spokewire.config.rebalance.requested.v1"
+
+	TypeConfigDynamicScorer = "dev.spokewire.config.dynamicscorer.requested.v1"
+	TypeConfigScoringConfig = "dev.spokewire.config.dynamicscoringconfig.requested.v1"
+
+	// What the scorer says of scorers that it asks over HTTP (SW_STATUS).
+	TypeStatusDynamicScorer = "dev.spokewire.status.dynamicscorer.reported.v1"
 
 	// Tombstones. The payload of each is Deleted.
 	TypeHubClusterDeleted           = "dev.spokewire.hub.cluster.deleted.v1"
@@ -45,9 +55,15 @@ const (
 	TypeHubPlacementDeleted         = "dev.spokewire.hub.placement.deleted.v1"
 	TypeHubAddOnScoreDeleted        = "dev.spokewire.hub.addonscore.deleted.v1"
 	TypeHubPlacementDecisionDeleted = "dev.spokewire.hub.placementdecision.deleted.v1"
+	TypeHubDynamicScorerDeleted     = "dev.spokewire.hub.dynamicscorer.deleted.v1"
+	TypeHubScoringConfigDeleted     = "dev.spokewire.hub.dynamicscoringconfig.deleted.v1"
 	TypeConfigScorerDeleted         = "dev.spokewire.config.scorer.deleted.v1"
 	TypeConfigPlacementDeleted      = "dev.spokewire.config.placement.deleted.v1"
 	TypeConfigPolicyDeleted         = "dev.spokewire.config.placementpolicy.deleted.v1"
+	TypeConfigCordonDeleted         = "dev.spokewire.config.cordon.deleted.v1"
+	TypeConfigDynamicScorerDeleted  = "dev.spokewire.config.dynamicscorer.deleted.v1"
+	TypeConfigScoringConfigDeleted  = "dev.spokewire.config.dynamicscoringconfig.deleted.v1"
+	TypeStatusDynamicScorerDeleted  = "dev.spokewire.status.dynamicscorer.deleted.v1"
 	TypeScoreDeleted                = "dev.spokewire.score.deleted.v1"
 	TypePlacementDecisionDeleted    = "dev.spokewire.placement.deleted.v1"
 )
@@ -77,6 +93,13 @@ var types = map[string]func() Payload{
 	TypeConfigScorer:         func() Payload { return new(Scorer) },
 	TypeConfigPlacement:      func() Payload { return new(PlacementRequest) },
 	TypeConfigPolicy:         func() Payload { return new(PlacementPolicy) },
+	TypeConfigCordon:         func() Payload { return new(Cordon) },
+	TypeConfigRebalance:      func() Payload { return new(Rebalance) },
+	TypeHubDynamicScorer:     func() Payload { return new(DynamicScorer) },
+	TypeHubScoringConfig:     func() Payload { return new(DynamicScoringConfig) },
+	TypeConfigDynamicScorer:  func() Payload { return new(DynamicScorerRequest) },
+	TypeConfigScoringConfig:  func() Payload { return new(DynamicScoringConfigRequest) },
+	TypeStatusDynamicScorer:  func() Payload { return new(ScorerStatus) },
 
 	TypeHubClusterDeleted:           newDeleted,
 	TypeHubClusterSetDeleted:        newDeleted,
@@ -84,9 +107,15 @@ var types = map[string]func() Payload{
 	TypeHubPlacementDeleted:         newDeleted,
 	TypeHubAddOnScoreDeleted:        newDeleted,
 	TypeHubPlacementDecisionDeleted: newDeleted,
+	TypeHubDynamicScorerDeleted:     newDeleted,
+	TypeHubScoringConfigDeleted:     newDeleted,
 	TypeConfigScorerDeleted:         newDeleted,
 	TypeConfigPlacementDeleted:      newDeleted,
 	TypeConfigPolicyDeleted:         newDeleted,
+	TypeConfigCordonDeleted:         newDeleted,
+	TypeConfigDynamicScorerDeleted:  newDeleted,
+	TypeConfigScoringConfigDeleted:  newDeleted,
+	TypeStatusDynamicScorerDeleted:  newDeleted,
 	TypeScoreDeleted:                newDeleted,
 	TypePlacementDecisionDeleted:    newDeleted,
 }

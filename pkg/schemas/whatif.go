@@ -10,7 +10,7 @@ import (
 
 // WhatIfAsk asks what would be decided of a Placement now, if. Nothing is
 // written. Hypotheses are taken in the order of the fields: first clusters go
-// and come, then taints, metrics and scores.
+// and come, then taints, cordons, metrics and scores.
 type WhatIfAsk struct {
 	Namespace string           `json:"namespace"`
 	Name      string           `json:"name"`
@@ -19,8 +19,11 @@ type WhatIfAsk struct {
 	Add       []WhatIfCluster  `json:"add,omitempty"`
 	Untaint   []WhatIfUntaint  `json:"untaint,omitempty"`
 	Taint     []WhatIfTaint    `json:"taint,omitempty"`
-	Metrics   []WhatIfMetric   `json:"metrics,omitempty"`
-	Scores    []WhatIfScore    `json:"scores,omitempty"`
+	Cordon    []WhatIfCordon   `json:"cordon,omitempty"`
+	// Rebalance is true for a decision as a Rebalance would have it.
+	Rebalance bool           `json:"rebalance,omitempty"`
+	Metrics   []WhatIfMetric `json:"metrics,omitempty"`
+	Scores    []WhatIfScore  `json:"scores,omitempty"`
 }
 
 // WhatIfPlacement replaces the Placement's spec, and its annotations where
@@ -49,6 +52,14 @@ type WhatIfTaint struct {
 type WhatIfUntaint struct {
 	Cluster string `json:"cluster"`
 	Key     string `json:"key,omitempty"`
+}
+
+// WhatIfCordon takes the place of a cluster's Cordon.
+type WhatIfCordon struct {
+	Cluster string `json:"cluster"`
+	// State is cordoned, draining or lifted.
+	State string `json:"state"`
+	Force bool   `json:"force,omitempty"`
 }
 
 // WhatIfMetric is a sample of a cluster, in the place of what its sources say
@@ -112,7 +123,7 @@ func (a *WhatIfAsk) Validate() error {
 		n     int
 	}{
 		{"remove", len(a.Remove)}, {"add", len(a.Add)}, {"untaint", len(a.Untaint)},
-		{"taint", len(a.Taint)}, {"metrics", len(a.Metrics)}, {"scores", len(a.Scores)},
+		{"taint", len(a.Taint)}, {"cordon", len(a.Cordon)}, {"metrics", len(a.Metrics)}, {"scores", len(a.Scores)},
 	} {
 		if list.n > MaxHypotheses {
 			return fieldErrorf(list.field, "has %d entries, at most %d are taken", list.n, MaxHypotheses)
@@ -141,6 +152,15 @@ func (a *WhatIfAsk) validateLists() error {
 		field := fmt.Sprintf("taint[%d].", i)
 		if err := required(field+"cluster", t.Cluster, field+"taint.key", t.Taint.Key, field+"taint.effect", t.Taint.Effect); err != nil {
 			return err
+		}
+	}
+	for i, c := range a.Cordon {
+		field := fmt.Sprintf("cordon[%d].", i)
+		if err := required(field+"cluster", c.Cluster); err != nil {
+			return err
+		}
+		if c.State != CordonCordoned && c.State != CordonDraining && c.State != CordonLifted {
+			return fieldErrorf(field+"state", "is %q, want %s, %s or %s", c.State, CordonCordoned, CordonDraining, CordonLifted)
 		}
 	}
 	for i := range a.Metrics {

@@ -125,6 +125,9 @@ func (b *Bus) asyncError(err error) {
 			return
 		case ok && strings.HasPrefix(subject, apiSubjects):
 			b.denied.Store(apiSubjects, time.Now())
+			if strings.HasPrefix(subject, b.apiPrefix()+streamCommands) { // these are few
+				b.denied.Store(subject, time.Now())
+			}
 		}
 	}
 	b.options.Log.Warn("NATS reports an error", "err", b.secrets.wrap(err))

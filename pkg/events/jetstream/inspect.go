@@ -26,8 +26,12 @@ type Inspection struct {
 	// Differences are those from the declaration, but for the number of
 	// replicas, which is a choice of the deployment.
 	Differences []string
-	// Bytes are what the stream holds, MaxBytes what it may; 0 for no bound.
-	Bytes, MaxBytes int64
+	// Replicas is how many servers hold it.
+	Replicas int
+	// Messages of Subjects subjects and Bytes are what the stream holds,
+	// MaxBytes what it may; 0 for no bound.
+	Messages, Subjects uint64
+	Bytes, MaxBytes    int64
 	// Readers are those that read it just now.
 	Readers []Reader
 	// ServerTime was the server's time at a moment between Asked and
@@ -64,6 +68,7 @@ func (b *Bus) Inspect(ctx context.Context, s events.Stream) (Inspection, error) 
 	want := b.streamConfig(s)
 	want.Replicas = info.Config.Replicas
 	i.Differences = differences(info.Config, want)
+	i.Replicas, i.Messages, i.Subjects = info.Config.Replicas, info.State.Msgs, info.State.NumSubjects
 	i.Bytes, i.MaxBytes = int64(info.State.Bytes), max(info.Config.MaxBytes, 0)
 	i.ServerTime = info.TimeStamp
 	err = b.ask(ctx, func(ctx context.Context) error {
@@ -97,6 +102,47 @@ func (b *Bus) ask(ctx context.Context, request func(context.Context) error) erro
 	defer cancel()
 	began := time.Now()
 	err := request(bounded)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && b.deniedSince(apiSubjects, began) {
+		return events.ErrDenied
+	}
+	return b.inOurWords(err)
+}
+
+const (
+	// commandWait bounds one request that may take the servers of a cluster
+	// some time.
+	commandWait = 10 * time.Second
+	refusalPoll = 20 * time.Millisecond
+)
+
+// command is ask for a request to $JS.API.STREAM.VERB.NAME. It ends as soon as
+// the server refuses that.
+func (b *Bus) command(ctx context.Context, verb, name string, request func(context.Context) error) error {
+	bounded, cancel := context.WithTimeout(ctx, commandWait)
+	defer cancel()
+	began, subject := time.Now(), b.apiPrefix()+streamCommands+verb+"."+name
+	go func() {
+		tick := time.NewTicker(refusalPoll)
+		defer tick.Stop()
+		for {
+			select {
+			case <-bounded.Done():
+				return
+			case <-tick.C:
+				if b.deniedSince(subject, began) {
+					cancel()
+				}
+			}
+		}
+	}()
+	err := request(bounded)
+	if err != nil && b.deniedSince(subject, began) {
+		return events.ErrDenied
+	}
+	return b.inOurWords(err)
+}
+
+func (b *Bus) inOurWords(err error) error {
 	switch {
 	case err == nil:
 		return nil
@@ -105,18 +151,21 @@ func (b *Bus) ask(ctx context.Context, request func(context.Context) error) erro
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount),
 		errors.Is(err, nats.ErrNoResponders):
 		return fmt.Errorf("%w: %w", ErrNoJetStream, b.secrets.wrap(err))
-	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && b.deniedSince(began):
-		return events.ErrDenied
 	}
 	return b.secrets.wrap(err)
 }
 
-// apiSubjects is how all subjects of JetStream's API begin.
-const apiSubjects = "$JS."
+const (
+	// apiSubjects is how all subjects of JetStream's API begin.
+	apiSubjects = "$JS."
+	// streamCommands is how, after apiPrefix, those begin that are about one
+	// stream as a whole.
+	streamCommands = "STREAM."
+)
 
-// deniedSince reports whether the server has refused a request to
-// JetStream's API.
-func (b *Bus) deniedSince(began time.Time) bool {
-	refusal, ok := b.denied.Load(apiSubjects)
+// deniedSince reports whether the server has refused a request to a subject,
+// or to any of JetStream's API for apiSubjects.
+func (b *Bus) deniedSince(subject string, began time.Time) bool {
+	refusal, ok := b.denied.Load(subject)
 	return ok && !refusal.(time.Time).Before(began)
 }

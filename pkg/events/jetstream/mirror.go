@@ -14,11 +14,16 @@ import (
 func (b *Bus) EnsureMirrors(ctx context.Context, mirrors []events.Mirror) error {
 	var errs []error
 	for _, m := range mirrors {
-		if err := b.ensureStream(ctx, b.mirrorConfig(m)); err != nil {
-			errs = append(errs, b.secrets.wrap(err))
+		if _, err := b.EnsureMirror(ctx, m); err != nil {
+			errs = append(errs, err)
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// EnsureMirror is EnsureStream for a mirror.
+func (b *Bus) EnsureMirror(ctx context.Context, m events.Mirror) (created bool, err error) {
+	return b.ensureStream(ctx, b.mirrorConfig(m))
 }
 
 // mirrorConfig takes rollups and lifetimes from the original, else the

@@ -28,8 +28,9 @@ type Options struct {
 	// Domain is the JetStream domain, for instance "read" for those who read
 	// through another account's exports.
 	Domain string
-	// Replicas is how many servers hold a stream that EnsureStreams creates.
-	// Default 1.
+	// Replicas is how many servers hold a stream that EnsureStreams creates,
+	// and are to hold one that is there. 0 is one server, and any number for a
+	// stream that is there.
 	Replicas int
 	// AckWait is after how long an unanswered request is repeated. Default
 	// 5 s.
@@ -48,9 +49,6 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Heartbeat == 0 {
 		o.Heartbeat = 2 * time.Second
 	}
-	if o.Replicas == 0 {
-		o.Replicas = 1
-	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -59,8 +57,8 @@ func (o Options) withDefaults() (Options, error) {
 		return o, fmt.Errorf("%w: URL is empty, want nats://HOST:PORT", events.ErrInvalidOption)
 	case o.AckWait < 0 || o.Heartbeat < 10*time.Millisecond:
 		return o, fmt.Errorf("%w: AckWait %v and Heartbeat %v, want at least 0 and 10ms", events.ErrInvalidOption, o.AckWait, o.Heartbeat)
-	case o.Replicas < 1 || o.Replicas > 5:
-		return o, fmt.Errorf("%w: Replicas is %d, want 1 to 5", events.ErrInvalidOption, o.Replicas)
+	case o.Replicas < 0 || o.Replicas > 5:
+		return o, fmt.Errorf("%w: Replicas is %d, want 1 to 5, or 0", events.ErrInvalidOption, o.Replicas)
 	}
 	return o, o.checkURL()
 }

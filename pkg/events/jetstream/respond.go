@@ -154,7 +154,7 @@ func (b *Bus) Request(ctx context.Context, subject string, payload []byte) ([]by
 	switch {
 	case errors.Is(err, nats.ErrNoResponders):
 		return nil, fmt.Errorf("request %s: %w", subject, events.ErrNoResponder)
-	case err != nil && b.deniedSubject(subject, began):
+	case err != nil && b.deniedSince(subject, began):
 		return nil, fmt.Errorf("request %s: %w", subject, events.ErrDenied)
 	case err != nil:
 		return nil, fmt.Errorf("request %s: %w", subject, b.secrets.wrap(err))
@@ -169,9 +169,4 @@ func (b *Bus) Request(ctx context.Context, subject string, payload []byte) ([]by
 		refusal.Message = reply.Header.Get(micro.ErrorHeader)
 	}
 	return nil, refusal
-}
-
-func (b *Bus) deniedSubject(subject string, began time.Time) bool {
-	refusal, ok := b.denied.Load(subject)
-	return ok && !refusal.(time.Time).Before(began)
 }

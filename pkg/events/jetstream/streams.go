@@ -40,31 +40,55 @@ const maxConsumers = 100_000
 func (b *Bus) EnsureStreams(ctx context.Context, streams []events.Stream) error {
 	var errs []error
 	for _, s := range streams {
-		if err := b.ensureStream(ctx, b.streamConfig(s)); err != nil {
-			errs = append(errs, b.secrets.wrap(err))
+		if _, err := b.EnsureStream(ctx, s); err != nil {
+			errs = append(errs, err)
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func (b *Bus) ensureStream(ctx context.Context, want jetstream.StreamConfig) error {
-	stream, err := b.js.Stream(ctx, want.Name)
-	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		_, err = b.js.CreateStream(ctx, want)
+// EnsureStream does for one stream what EnsureStreams does, and reports
+// whether it created it. It returns a *StreamDiffers, ErrNoJetStream,
+// events.ErrDenied, or what the server says.
+func (b *Bus) EnsureStream(ctx context.Context, s events.Stream) (created bool, err error) {
+	return b.ensureStream(ctx, b.streamConfig(s))
+}
+
+func (b *Bus) ensureStream(ctx context.Context, want jetstream.StreamConfig) (created bool, err error) {
+	have, err := b.configOf(ctx, want.Name)
+	if errors.Is(err, events.ErrNotFound) {
+		err = b.command(ctx, "CREATE", want.Name, func(ctx context.Context) error {
+			_, err := b.js.CreateStream(ctx, want)
+			return err
+		})
 		if err == nil {
-			return nil
+			return true, nil
 		}
 		if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // another was faster
-			stream, err = b.js.Stream(ctx, want.Name)
+			have, err = b.configOf(ctx, want.Name)
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("stream %s: %w", want.Name, err)
+		return false, fmt.Errorf("stream %s: %w", want.Name, err)
 	}
-	if d := differences(stream.CachedInfo().Config, want); len(d) > 0 {
-		return &StreamDiffers{Stream: want.Name, Differences: d}
+	if b.options.Replicas == 0 {
+		want.Replicas = have.Replicas
 	}
-	return nil
+	if d := differences(have, want); len(d) > 0 {
+		return false, &StreamDiffers{Stream: want.Name, Differences: d}
+	}
+	return false, nil
+}
+
+func (b *Bus) configOf(ctx context.Context, name string) (c jetstream.StreamConfig, err error) {
+	err = b.command(ctx, "INFO", name, func(ctx context.Context) error {
+		stream, err := b.js.Stream(ctx, name)
+		if err == nil {
+			c = stream.CachedInfo().Config
+		}
+		return err
+	})
+	return c, err
 }
 
 func (b *Bus) streamConfig(s events.Stream) jetstream.StreamConfig {
@@ -73,7 +97,7 @@ func (b *Bus) streamConfig(s events.Stream) jetstream.StreamConfig {
 		Storage: jetstream.FileStorage, Retention: jetstream.LimitsPolicy,
 		MaxMsgs: -1, MaxMsgSize: -1, MaxConsumers: maxConsumers,
 		MaxMsgsPerSubject: orUnlimited(s.PerSubject), MaxBytes: orUnlimited(s.MaxBytes), MaxAge: s.MaxAge,
-		Duplicates: events.DedupeWindow, Replicas: b.options.Replicas,
+		Duplicates: events.DedupeWindow, Replicas: max(1, b.options.Replicas),
 		AllowDirect: !s.Ingest, AllowRollup: !s.Ingest, AllowMsgTTL: !s.Ingest,
 	}
 	if s.RefuseWhenFull {

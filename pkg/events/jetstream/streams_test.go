@@ -1,14 +1,21 @@
 package jetstream_test
 
 import (
+	"context"
 	"errors"
+	"net/url"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
 	natsjs "github.com/nats-io/nats.go/jetstream"
 
+	"github.com/spokewire/spokewire/internal/child"
+	"github.com/spokewire/spokewire/internal/testwait"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/events/eventstest"
 	"github.com/spokewire/spokewire/pkg/events/jetstream"
@@ -74,4 +81,89 @@ func TestEnsureStreamsLeavesOthersAlone(t *testing.T) {
 	if _, err := js.Stream(timeout(t), events.StreamDead); err != nil {
 		t.Errorf("the others were not created: %v", err)
 	}
+}
+
+func TestEnsureStreamSaysWhatItDid(t *testing.T) {
+	t.Parallel()
+	bus := connect(t, jetstream.Options{URL: eventstest.RunServer(t).URL()})
+	for _, want := range []bool{true, false} {
+		if created, err := bus.EnsureStream(timeout(t), metricsStream()); err != nil || created != want {
+			t.Errorf("created %v, %v, want %v", created, err, want)
+		}
+	}
+}
+
+// A refusal is known as soon as the server says it.
+func TestEnsureStreamIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, denied := range map[string]string{"to look": "$JS.API.STREAM.INFO.>", "to create": "$JS.API.STREAM.CREATE.>"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			srv := eventstest.RunServer(t, func(o *server.Options) {
+				o.Users = []*server.User{{Username: "user", Password: "secret", Permissions: &server.Permissions{
+					Publish: &server.SubjectPermission{Allow: []string{">"}, Deny: []string{denied}},
+				}}}
+			})
+			bus := connect(t, jetstream.Options{URL: strings.Replace(srv.URL(), "//", "//user:secret@", 1)})
+			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			defer cancel()
+			if created, err := bus.EnsureStream(ctx, metricsStream()); created || !errors.Is(err, events.ErrDenied) || ctx.Err() != nil {
+				t.Errorf("created %v, %v, want ErrDenied", created, err)
+			}
+		})
+	}
+}
+
+// Who does not say how many servers are to hold a stream takes any number.
+func TestReplicasAreAChoiceOfTheDeployment(t *testing.T) {
+	t.Parallel()
+	url := runCluster(t)
+	three := connect(t, jetstream.Options{URL: url, Replicas: 3})
+	testwait.Within(t, time.Minute, func() string { // until the servers have elected a leader
+		if _, err := three.EnsureStream(timeout(t), metricsStream()); err != nil {
+			return err.Error()
+		}
+		return ""
+	})
+	if created, err := connect(t, jetstream.Options{URL: url}).EnsureStream(timeout(t), metricsStream()); created || err != nil {
+		t.Errorf("created %v, %v, want that it is taken as it is", created, err)
+	}
+	_, err := connect(t, jetstream.Options{URL: url, Replicas: 1}).EnsureStream(timeout(t), metricsStream())
+	var differs *jetstream.StreamDiffers
+	if !errors.As(err, &differs) || !slices.Equal(differs.Differences, []string{"Replicas is 3, want 1"}) {
+		t.Errorf("err = %v, want that the number of replicas differs", err)
+	}
+	i, err := three.Inspect(timeout(t), metricsStream())
+	if err != nil || i.Replicas != 3 || len(i.Differences) > 0 {
+		t.Errorf("got %+v, %v, want 3 replicas and no difference", i, err)
+	}
+}
+
+// runCluster runs three servers and returns the URL of one.
+func runCluster(t *testing.T) string {
+	t.Helper()
+	var routes []*url.URL
+	for range 3 {
+		address, err := child.FreeAddress(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		routes = append(routes, &url.URL{Scheme: "nats", Host: address})
+	}
+	var first string
+	for i, route := range routes {
+		port, err := strconv.Atoi(route.Port())
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := eventstest.RunServer(t, func(o *server.Options) {
+			o.ServerName = "server-" + strconv.Itoa(i)
+			o.Cluster = server.ClusterOpts{Name: "three", Host: route.Hostname(), Port: port}
+			o.Routes = routes
+		})
+		if i == 0 {
+			first = s.URL()
+		}
+	}
+	return first
 }
