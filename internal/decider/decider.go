@@ -38,6 +38,9 @@ type Config struct {
 type Spec struct {
 	// Service is its name on the bus.
 	Service string
+	// Metrics is what its metrics are called after, where it is one of
+	// several deciders of a service. Default: Service.
+	Metrics string
 	// Span is the name of the span of one decision.
 	Span string
 	// Stream is the one that its events go to.
@@ -51,6 +54,9 @@ type Spec struct {
 	// MaxFold is how many events are folded at most before it is decided what
 	// follows from them, so that a backlog does not hold up the decisions.
 	MaxFold int
+	// Inbox, if set, brings what no stream does: each function is called on
+	// the loop, and it is decided what follows.
+	Inbox <-chan func()
 }
 
 // Decider is a service's own part. Its methods are called from one goroutine.

@@ -1,6 +1,7 @@
 package decider
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -35,7 +36,7 @@ type Loop[T Content] struct {
 
 // New returns a Loop for d.
 func New[T Content](c Config, s Spec, d Decider[T]) (*Loop[T], error) {
-	r := NewRegistry(s.Service, c.Metrics)
+	r := NewRegistry(cmp.Or(s.Metrics, s.Service), c.Metrics)
 	counts := newCounts(r)
 	if err := r.Err(); err != nil {
 		return nil, err
@@ -106,6 +107,8 @@ func (l *Loop[T]) loop(ctx context.Context, batches <-chan events.Batch) error {
 		case out := <-l.results:
 			l.settle(out)
 			l.settleAll()
+		case note := <-l.spec.Inbox:
+			note()
 		case <-timer.C:
 		case <-ctx.Done():
 			return ctx.Err()

@@ -245,3 +245,25 @@ func TestPositions(t *testing.T) {
 		}
 	})
 }
+
+// TestInbox: what no stream brings comes to the loop by its inbox, and it is
+// decided what follows.
+func TestInbox(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		inbox := make(chan func(), 1)
+		e := &echo{}
+		var err error
+		e.Loop, err = decider.New(decidertest.Config(t, eventstest.NewBus(), nil), decider.Spec{
+			Service: "scorer", Metrics: "scorer-beside", Span: "test", Stream: events.StreamScores,
+			Watches: []events.Watch{{Stream: events.StreamMetrics}}, MaxFold: 4, Inbox: inbox,
+		}, e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		decidertest.Run(t, e)
+		e.expect(t, "begin")
+		inbox <- func() { e.jobs = append(e.jobs, &score{cluster: "a"}) }
+		e.expect(t, "stored a")
+	})
+}

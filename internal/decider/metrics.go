@@ -1,6 +1,7 @@
 package decider
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -12,12 +13,21 @@ type Registry struct {
 	prefix string
 	to     prometheus.Registerer
 	err    error
+	parent *Registry // keeps the error instead
 }
 
 // NewRegistry returns a Registry of metrics called spokewire_SERVICE_….
 func NewRegistry(service string, to prometheus.Registerer) *Registry {
 	return &Registry{prefix: "spokewire_" + strings.ReplaceAll(service, "-", "_") + "_", to: to}
 }
+
+// Called returns a Registry of metrics that begin with prefix instead.
+func (r *Registry) Called(prefix string) *Registry {
+	return &Registry{prefix: prefix, to: r.to, parent: r}
+}
+
+// Register registers a collector of the service's own.
+func (r *Registry) Register(c prometheus.Collector) { register(r, c) }
 
 // Err returns what went wrong, if anything did.
 func (r *Registry) Err() error { return r.err }
@@ -37,14 +47,22 @@ func (r *Registry) Gauge(name, help string) prometheus.Gauge {
 	return register(r, prometheus.NewGauge(prometheus.GaugeOpts{Name: r.prefix + name, Help: help}))
 }
 
+// Gauges returns a gauge with labels.
+func (r *Registry) Gauges(name, help string, labels ...string) *prometheus.GaugeVec {
+	return register(r, prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: r.prefix + name, Help: help}, labels))
+}
+
 // Histogram returns a histogram of 18 buckets, each twice the one before.
 func (r *Registry) Histogram(name, help string, first float64) prometheus.Histogram {
 	return register(r, prometheus.NewHistogram(prometheus.HistogramOpts{Name: r.prefix + name, Help: help, Buckets: prometheus.ExponentialBuckets(first, 2, 18)}))
 }
 
 func register[C prometheus.Collector](r *Registry, c C) C {
-	if err := r.to.Register(c); err != nil && r.err == nil {
-		r.err = err
+	if err := r.to.Register(c); err != nil {
+		for r.parent != nil {
+			r = r.parent
+		}
+		r.err = cmp.Or(r.err, err)
 	}
 	return c
 }

@@ -1,11 +1,12 @@
 package decider
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 
 	"github.com/spf13/pflag"
 
+	"github.com/spokewire/spokewire/internal/bound"
 	"github.com/spokewire/spokewire/internal/process"
 )
 
@@ -30,10 +31,7 @@ func (o *Options) AddFlags(fs *pflag.FlagSet) {
 
 // Validate says which option makes no sense.
 func (o Options) Validate() error {
-	if o.MaxInFlight < 1 || o.MaxInFlight > 4096 {
-		return fmt.Errorf("--max-in-flight is %d, want 1 to 4096", o.MaxInFlight)
-	}
-	return o.Bus.Validate()
+	return cmp.Or(bound.Within("--max-in-flight", o.MaxInFlight, 1, 4096), o.Bus.Validate())
 }
 
 // Service is a decider that runs.

@@ -1,6 +1,7 @@
 package decider
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -29,6 +30,8 @@ type Job[T Content] struct {
 	Source  string
 	Key     string // events of one key stay in order
 	Subject string
+	// Stream is the one of Subject. Default: that of the Spec.
+	Stream string
 	// Expected is the sequence that the subject's last event must have.
 	Expected uint64
 	// Trigger is the event that set it off, nil if none is known.
@@ -145,6 +148,6 @@ func (p *Publisher[T]) send(ctx context.Context, out *Outcome[T]) {
 	if out.Err == nil || refused(out.Err) {
 		return
 	}
-	last, err := p.bus.Last(ctx, p.stream, out.Subject)
+	last, err := p.bus.Last(ctx, cmp.Or(out.Stream, p.stream), out.Subject)
 	out.Last, out.Read = last, err == nil || errors.Is(err, events.ErrNotFound)
 }

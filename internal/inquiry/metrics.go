@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spokewire/spokewire/internal/score"
+	"github.com/spokewire/spokewire/internal/series"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/schemas"
 )
@@ -123,9 +124,9 @@ func (m *Metrics) suppose(field string, w *schemas.WhatIfMetric, now time.Time) 
 		of = map[string]*source{}
 		m.sources[w.Cluster] = of
 	}
-	series := sample.Series()
+	key := sample.Series()
 	for name, src := range of {
-		kept := slices.DeleteFunc(slices.Clone(src.samples), func(x schemas.Sample) bool { return x.Series() == series })
+		kept := slices.DeleteFunc(slices.Clone(src.samples), func(x schemas.Sample) bool { return x.Series() == key })
 		of[name] = &source{at: src.at, samples: kept}
 	}
 	supposed := of[supposedSource]
@@ -152,11 +153,11 @@ func (m *Metrics) only(field, cluster, name string) (map[string]string, error) {
 	if _, bare := found[name]; bare || len(found) == 0 {
 		return nil, nil
 	}
-	series := slices.Sorted(maps.Keys(found))
-	if len(series) > 1 {
-		return nil, wrong(field, "is missing: %s has %s; say which", cluster, strings.Join(series[:min(len(series), 4)], ", "))
+	names := slices.Sorted(maps.Keys(found))
+	if len(names) > 1 {
+		return nil, wrong(field, "is missing: %s has %s; say which", cluster, strings.Join(names[:min(len(names), 4)], ", "))
 	}
-	return found[series[0]], nil
+	return found[names[0]], nil
 }
 
 func (m *Metrics) cluster(c *schemas.Cluster) *score.Cluster {
@@ -166,7 +167,7 @@ func (m *Metrics) cluster(c *schemas.Cluster) *score.Cluster {
 		src := of[name]
 		out.Sources = append(out.Sources, &score.Source{
 			Name: name, Subject: src.at.Message.Subject, Sequence: src.at.Message.Sequence,
-			ObservedAt: src.at.ObservedAt, ReceivedAt: src.at.Message.ReceivedAt, Samples: score.NewSamples(src.samples),
+			ObservedAt: src.at.ObservedAt, ReceivedAt: src.at.Message.ReceivedAt, Samples: series.NewSamples(src.samples),
 		})
 	}
 	return out

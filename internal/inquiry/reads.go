@@ -26,7 +26,8 @@ func (s *Scene) Base() Read {
 }
 
 // Reads is what the Scene needs beside, once it has what Base says: the
-// scores that its Placement counts, the fleet's policy, and what all others
+// scores that its Placement counts, the fleet's policy,
+// cordons and its own Rebalance, and what all others
 // have selected where that counts.
 func (s *Scene) Reads() []Read {
 	p := s.Placement()
@@ -38,7 +39,11 @@ func (s *Scene) Reads() []Read {
 		scores.Subjects = append(scores.Subjects, "sw.score.*."+token)
 		hub.Subjects = append(hub.Subjects, "sw.hub."+events.KindAddOnScore+".*."+token)
 	}
-	reads := []Read{scores, hub, {events.StreamConfig, []string{events.ConfigSubject(events.KindPolicy, "", schemas.DefaultPolicyName)}}}
+	reads := []Read{scores, hub, {events.StreamConfig, []string{
+		events.ConfigSubject(events.KindPolicy, "", schemas.DefaultPolicyName),
+		"sw.config." + events.KindCordon + ".*.*",
+		events.ConfigSubject(events.KindRebalance, s.Key.Namespace, s.Key.Name),
+	}}}
 	if p.Balances() {
 		reads = append(reads,
 			Read{events.StreamHub, []string{hubSubjects(events.KindPlacement), hubSubjects(events.KindPlacementDecision)}},
@@ -81,6 +86,8 @@ func (s *Scene) Matters(subject string) bool {
 		return s.Has(parsed.Cluster)
 	case parsed.Kind == events.KindAddOnScore:
 		return s.Has(parsed.Namespace)
+	case parsed.Kind == events.KindCordon:
+		return s.Has(parsed.Name)
 	}
 	return true
 }

@@ -25,6 +25,7 @@ func Compare(was, is *schemas.PlacementDecision) []schemas.Difference {
 	c.value("conditions", was.Conditions, is.Conditions)
 	c.value("considered", was.Considered, is.Considered)
 	c.value("rejected", was.Rejected, is.Rejected)
+	c.value("rebalance", was.Rebalance, is.Rebalance)
 	c.text("cause", was.Cause, is.Cause)
 	c.text("message", was.Message, is.Message)
 	c.value("added", was.Added, is.Added)

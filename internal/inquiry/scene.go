@@ -44,8 +44,8 @@ func New(key placement.Key, now time.Time) *Scene {
 }
 
 // Take takes in what a subject's event says. The events of one subject come
-// in their order. One that cannot be read is left out, as it is by the
-// service that decides.
+// in their order. One that is refused is left out, as it is by the service
+// that decides.
 func (s *Scene) Take(r *events.Received) {
 	m := &r.Message
 	switch p := r.Payload.(type) {
@@ -60,6 +60,10 @@ func (s *Scene) Take(r *events.Received) {
 		s.fleet.SetBinding(p)
 	case *schemas.PlacementPolicy:
 		s.fleet.SetPolicy(&p.Spec)
+	case *schemas.Cordon:
+		s.fleet.SetCordon(p.Metadata.Name, &p.Spec)
+	case *schemas.Rebalance:
+		s.fleet.SetRebalance(s.Key, p, m.ReceivedAt)
 	case *schemas.Score:
 		s.scores[pair{p.Cluster, p.Scorer}] = expiring(p, m.ReceivedAt)
 		s.fleet.SetScore(p, m.ReceivedAt, m.ReceivedAt)
@@ -73,10 +77,41 @@ func (s *Scene) Take(r *events.Received) {
 	case *schemas.ObservedDecision:
 		s.of(r.Subject).Observed = p
 	case *schemas.PlacementDecision:
-		s.TakeDecision(p, m.Sequence)
+		if s.counts(r.Subject) {
+			s.TakeDecision(p, m.Sequence)
+		}
 	case *schemas.Deleted:
 		s.takeDeleted(r.Subject, p)
 	}
+}
+
+// Refuse says why the last event of a subject does not count, after what was
+// said before it. Decisions name a set that never made sense.
+func (s *Scene) Refuse(subject string, cause error) {
+	if parsed, err := events.ParseSubject(subject); err == nil && parsed.Family == events.FamilyHub && parsed.Kind == events.KindClusterSet {
+		s.fleet.RefuseClusterSet(parsed.Name, cause)
+	}
+}
+
+// counts reports whether a decision is what the Scene goes on from: for its
+// own Placement in shadow the shadow's, otherwise those that are carried out.
+func (s *Scene) counts(subject events.Subject) bool {
+	own := subject.Namespace == s.Key.Namespace && subject.Name == s.Key.Name
+	return (subject.Kind == events.KindShadow) == (own && s.inShadow())
+}
+
+func (s *Scene) inShadow() bool {
+	p := s.Placement()
+	return p != nil && p.Object.Mode() == schemas.ModeShadow
+}
+
+// DecisionSubject is where the Placement's own decisions are.
+func (s *Scene) DecisionSubject() string {
+	kind := events.KindPlacement
+	if s.inShadow() {
+		kind = events.KindShadow
+	}
+	return events.DecisionSubject(kind, s.Key.Namespace, s.Key.Name)
 }
 
 // TakeDecision takes in a Placement's last decision.
@@ -98,10 +133,14 @@ func (s *Scene) takeDeleted(subject events.Subject, d *schemas.Deleted) {
 	case subject.Family == events.FamilyScore:
 		delete(s.scores, pair{subject.Cluster, subject.Name})
 		s.fleet.DeleteScore(subject.Cluster, subject.Name, s.Now)
+	case subject.Family == events.FamilyConfig && subject.Kind == events.KindCordon:
+		s.fleet.SetCordon(subject.Name, nil)
 	case subject.Family == events.FamilyConfig:
 		s.fleet.SetPolicy(nil)
 	case subject.Family == events.FamilyDecision:
-		s.of(subject).Decision = nil
+		if s.counts(subject) {
+			s.of(subject).Decision = nil
+		}
 	case subject.Kind == events.KindPlacement:
 		s.of(subject).Object, s.of(subject).Deleted = nil, d
 	case subject.Kind == events.KindPlacementDecision:

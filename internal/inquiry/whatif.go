@@ -28,7 +28,27 @@ func (s *Scene) Suppose(a *schemas.WhatIfAsk) error {
 			return err
 		}
 	}
-	return s.supposeTaints(a)
+	if err := s.supposeTaints(a); err != nil {
+		return err
+	}
+	return s.supposeRequests(a)
+}
+
+// supposedRequest names a Rebalance that is only supposed.
+const supposedRequest = "what-if"
+
+// supposeRequests takes in what operators might ask for.
+func (s *Scene) supposeRequests(a *schemas.WhatIfAsk) error {
+	for i, c := range a.Cordon {
+		if err := s.mustHave(fmt.Sprintf("cordon[%d].cluster", i), c.Cluster); err != nil {
+			return err
+		}
+		s.fleet.SetCordon(c.Cluster, &schemas.CordonSpec{State: c.State, Force: c.Force})
+	}
+	if a.Rebalance {
+		s.fleet.SetRebalance(s.Key, &schemas.Rebalance{Spec: schemas.RebalanceSpec{ID: supposedRequest}}, s.Now)
+	}
+	return nil
 }
 
 func wrong(field, format string, args ...any) error {

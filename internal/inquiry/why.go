@@ -81,6 +81,8 @@ func (s *search) changes() (changes []schemas.Change, sufficient bool) {
 // clear takes an obstacle out of the way, if that can be done.
 func (s *search) clear(o *placement.Obstacle) bool {
 	switch {
+	case o.Cordon:
+		s.fleet.SetCordon(s.cluster, nil)
 	case o.Fix != nil:
 		s.edit(s.cluster, o.Fix)
 	case o.Score != nil:

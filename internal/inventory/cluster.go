@@ -18,7 +18,9 @@ type Cluster struct {
 	Labels   map[string]string `json:"labels,omitempty"`
 	Claims   map[string]string `json:"claims,omitempty"`
 	Taints   []schemas.Taint   `json:"taints,omitempty"`
-	Sources  []Source          `json:"sources"`
+	// Cordon is what keeps direct Placements from it, nil for nothing.
+	Cordon  *Cordon  `json:"cordon,omitempty"`
+	Sources []Source `json:"sources"`
 }
 
 // Source is one source of metrics of a cluster.
@@ -42,7 +44,8 @@ func (c *Cluster) LastMetric() time.Time {
 	return last
 }
 
-// Clusters lists the clusters of SW_HUB and SW_METRICS, sorted by name.
+// Clusters lists the clusters of SW_HUB and SW_METRICS, and those that are
+// cordoned, sorted by name.
 func Clusters(s *State) []Cluster {
 	byName := map[string]*Cluster{}
 	get := func(name string) *Cluster {
@@ -61,6 +64,9 @@ func Clusters(s *State) []Cluster {
 		c.Sources = append(c.Sources, Source{
 			Name: e.Subject.Name, Samples: len(e.Value.Samples), ObservedAt: e.ObservedAt, ReceivedAt: e.Message.ReceivedAt,
 		})
+	}
+	for name, cordon := range cordons(s) {
+		get(name).Cordon = cordon
 	}
 	clusters := make([]Cluster, 0, len(byName))
 	for _, name := range slices.Sorted(maps.Keys(byName)) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spokewire/spokewire/internal/placement"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/schemas"
 )
@@ -18,9 +19,12 @@ var (
 	ErrNoCluster   = errors.New("no such cluster")
 )
 
-// Explained is a Placement's last decision, as explain shows it.
+// Explained is a Placement's last decision, as explain shows it: of one in
+// shadow what Spokewire would decide.
 type Explained struct {
 	Decision *Decision `json:"decision"`
+	// Agreement is how a shadow decision compares with what OCM selects.
+	Agreement *placement.Agreement `json:"agreement,omitempty"`
 	// Receipt is the bridge's answer to this decision.
 	Receipt *Receipt `json:"receipt,omitempty"`
 	// Cluster is the one cluster that is explained, or empty.
@@ -47,10 +51,13 @@ func Explain(s *State, namespace, name, cluster string) (*Explained, error) {
 		return nil, fmt.Errorf("Placement %s/%s: %w", namespace, name, ErrNoPlacement)
 	}
 	p := placements[i]
+	if p.Shadow != nil {
+		p.Decision, p.Receipt = p.Shadow, nil
+	}
 	if p.Decision == nil {
 		return nil, fmt.Errorf("Placement %s/%s: %w", namespace, name, ErrNoDecision)
 	}
-	x := &Explained{Decision: p.Decision, Cluster: cluster, Now: s.Now()}
+	x := &Explained{Decision: p.Decision, Agreement: p.Agreement, Cluster: cluster, Now: s.Now()}
 	subject := events.DecisionSubject(events.KindPlacement, namespace, name)
 	if r := p.Receipt; r != nil && r.Subject == subject && r.Sequence == p.Decision.Sequence {
 		x.Receipt = r

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/spokewire/spokewire/internal/placement"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/schemas"
 )
@@ -22,6 +23,10 @@ type Placement struct {
 	OnHub    bool      `json:"onHub"`
 	Deleting bool      `json:"deleting,omitempty"`
 	Decision *Decision `json:"decision,omitempty"`
+	// Shadow is what Spokewire would decide of a Placement in shadow, and
+	// Agreement how that compares with what OCM does.
+	Shadow    *Decision            `json:"shadow,omitempty"`
+	Agreement *placement.Agreement `json:"agreement,omitempty"`
 	// Receipt is the bridge's last word, if it is about what is shown here:
 	// the decision, or a request that came with or after it.
 	Receipt *Receipt `json:"receipt,omitempty"`
@@ -59,9 +64,7 @@ func Placements(s *State) []Placement {
 		get(e.Value.Metadata.Namespace, e.Value.Metadata.Name)
 	}
 	for _, e := range Entries[*schemas.PlacementDecision](s, events.FamilyDecision) {
-		p := get(e.Value.Placement.Namespace, e.Value.Placement.Name)
-		p.Mode = e.Value.Mode
-		p.Decision = &Decision{Sequence: e.Message.Sequence, ReceivedAt: e.Message.ReceivedAt, PlacementDecision: e.Value}
+		get(e.Value.Placement.Namespace, e.Value.Placement.Name).decide(&e)
 	}
 	for _, e := range Entries[*schemas.Placement](s, events.FamilyHub) {
 		get(e.Value.Namespace, e.Value.Name).observe(e.Value)
@@ -82,21 +85,35 @@ func Placements(s *State) []Placement {
 	return placements
 }
 
+// decide takes one of its last decisions: the one that is carried out, or the
+// one in shadow.
+func (p *Placement) decide(e *Entry[*schemas.PlacementDecision]) {
+	d := &Decision{Sequence: e.Message.Sequence, ReceivedAt: e.Message.ReceivedAt, PlacementDecision: e.Value}
+	p.Mode = d.Mode // until the hub says it; a shadow comes last
+	if e.Subject.Kind == events.KindShadow {
+		p.Shadow = d
+	} else {
+		p.Decision = d
+	}
+}
+
 // observe takes the hub's word on the mode, which may be newer than the last
 // decision's.
 func (p *Placement) observe(seen *schemas.Placement) {
 	p.OnHub, p.Deleting = true, seen.Deleting
-	switch {
-	case !seen.Direct:
-		p.Mode = schemas.ModeNative
-	case p.Mode != schemas.ModeShadow:
-		p.Mode = schemas.ModeDirect
-	}
+	p.Mode = seen.Mode()
 }
 
 // settle drops a receipt that is older than the decision, and works out
 // whether there is one to wait for.
 func (p *Placement) settle() {
+	if p.Mode != schemas.ModeShadow {
+		p.Shadow = nil
+	}
+	if p.Shadow != nil && p.Decision != nil {
+		a := placement.Agree(placement.SelectedNames(p.Decision.PlacementDecision), placement.SelectedNames(p.Shadow.PlacementDecision))
+		p.Agreement = &a
+	}
 	if p.Decision == nil {
 		return
 	}

@@ -19,6 +19,8 @@ type Scorer struct {
 	// SpecError says why there is no Spec where one was applied: it cannot
 	// be read.
 	SpecError string `json:"specError,omitempty"`
+	// Dynamic is the DynamicScorer that the scores come from.
+	Dynamic *Dynamic `json:"dynamic,omitempty"`
 	// Scored counts the clusters with at least one good item and no bad one,
 	// Failing those with a bad one: without a value, or expired.
 	Scored  int `json:"scored"`
@@ -30,8 +32,9 @@ type Scorer struct {
 // ReasonExpired is that of an item whose value holds no longer.
 const ReasonExpired = "Expired"
 
-// Scorers lists the scorers of SW_CONFIG and SW_SCORES at now, sorted by
-// name.
+// Scorers lists the scorers of SW_CONFIG, SW_HUB and SW_SCORES at now, sorted
+// by name. A DynamicScorer has the name of its scores, or NAMESPACE/NAME where
+// it has none.
 func Scorers(s *State, now time.Time) []Scorer {
 	byName := map[string]*Scorer{}
 	for _, e := range Entries[*schemas.Scorer](s, events.FamilyConfig) {
@@ -39,6 +42,13 @@ func Scorers(s *State, now time.Time) []Scorer {
 	}
 	for _, bad := range unreadableScorers(s) {
 		byName[bad.Name] = &bad
+	}
+	for _, d := range dynamics(s, now) {
+		name := d.scoreName
+		if name == "" || byName[name] != nil {
+			name = d.Path() // it has no scores of its own
+		}
+		byName[name] = &Scorer{Name: name, Dynamic: d}
 	}
 	type pair struct{ scorer, cluster string }
 	failing := map[pair]bool{}

@@ -163,6 +163,15 @@ func (f *fixture) placement(direct bool) *fixture {
 	return f.put(events.HubSubject(events.KindPlacement, "default", "p"), schemas.TypeHubPlacement, "/test", p)
 }
 
+// shadowed has the Placement in shadow.
+func (f *fixture) shadowed() *fixture {
+	f.t.Helper()
+	p := &schemas.Placement{
+		Namespace: "default", Name: "p", UID: "1", Spec: json.RawMessage("{}"), Annotations: map[string]string{schemas.AnnotationMode: schemas.ModeShadow},
+	}
+	return f.put(events.HubSubject(events.KindPlacement, "default", "p"), schemas.TypeHubPlacement, "/test", p)
+}
+
 func (f *fixture) decide(mode string) *fixture {
 	f.t.Helper()
 	d := &schemas.PlacementDecision{
@@ -173,7 +182,11 @@ func (f *fixture) decide(mode string) *fixture {
 			{Cluster: "b", Reason: "RunnerUp", Prioritizers: []schemas.PrioritizerScore{{Name: "AddOn/gpu/x"}}},
 		},
 	}
-	return f.put(events.DecisionSubject(events.KindPlacement, "default", "p"), schemas.TypePlacementDecided, "/test", d)
+	kind := events.KindPlacement
+	if mode == schemas.ModeShadow {
+		kind = events.KindShadow
+	}
+	return f.put(events.DecisionSubject(kind, "default", "p"), schemas.TypePlacementDecided, "/test", d)
 }
 
 func (f *fixture) receipt(subject string, sequence uint64) *fixture {
@@ -204,7 +217,9 @@ func TestPlacementMode(t *testing.T) {
 		"native":                       {func(f *fixture) { f.placement(false) }, schemas.ModeNative},
 		"decided, hub not seen":        {func(f *fixture) { f.decide(schemas.ModeDirect) }, schemas.ModeDirect},
 		"native again after decisions": {func(f *fixture) { f.decide(schemas.ModeDirect).placement(false) }, schemas.ModeNative},
-		"shadow":                       {func(f *fixture) { f.placement(true).decide(schemas.ModeShadow) }, schemas.ModeShadow},
+		"shadow":                       {func(f *fixture) { f.decide(schemas.ModeNative).shadowed() }, schemas.ModeShadow},
+		"shadow, hub not seen":         {func(f *fixture) { f.decide(schemas.ModeShadow).decide(schemas.ModeNative) }, schemas.ModeShadow},
+		"shadow no more":               {func(f *fixture) { f.decide(schemas.ModeShadow).placement(true) }, schemas.ModeDirect},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -241,7 +256,7 @@ func TestPlacementReceipt(t *testing.T) {
 		"answer to the next one":      {func(f *fixture) { f.decide(schemas.ModeDirect).receipt(decision, 2) }, true, false},
 		"a request answered before":   {func(f *fixture) { f.placement(true).receipt(request, 1).decide(schemas.ModeDirect) }, false, true},
 		"a request answered after":    {func(f *fixture) { f.decide(schemas.ModeDirect).receipt(decision, 1).receipt(request, 1) }, true, false},
-		"shadow":                      {func(f *fixture) { f.placement(true).decide(schemas.ModeShadow) }, false, false},
+		"shadow":                      {func(f *fixture) { f.shadowed().decide(schemas.ModeNative).decide(schemas.ModeShadow) }, false, false},
 		"native":                      {func(f *fixture) { f.placement(false).decide(schemas.ModeNative) }, false, false},
 		"native since the decision":   {func(f *fixture) { f.placement(false).decide(schemas.ModeDirect) }, false, false},
 	}

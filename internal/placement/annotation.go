@@ -37,7 +37,15 @@ const (
 	// AnnotationStaleGrace is for how long a selected cluster keeps a score
 	// that has expired. Default 30s under hold, else 0s.
 	AnnotationStaleGrace = "spokewire.dev/stale-grace"
+	// AnnotationOverlap is for how long at most a cluster that is dropped
+	// stays on the hub beside those that take its place, until they have what
+	// it had. Default 0s.
+	AnnotationOverlap = "spokewire.dev/overlap"
 )
+
+// AnnotationMode has a Placement decided in shadow; see
+// [schemas.AnnotationMode].
+const AnnotationMode = schemas.AnnotationMode
 
 // domain is that of all annotations which Spokewire reads or writes.
 const domain = "spokewire.dev/"
@@ -50,7 +58,7 @@ const annotationOrigin = domain + "origin"
 func annotations() []string {
 	return []string{
 		AnnotationDeadBand, AnnotationDecisiveLead, AnnotationWindow, AnnotationBudget,
-		AnnotationCooldown, AnnotationDwell, AnnotationStalePolicy, AnnotationStaleGrace,
+		AnnotationCooldown, AnnotationDwell, AnnotationStalePolicy, AnnotationStaleGrace, AnnotationOverlap, AnnotationMode,
 	}
 }
 
@@ -68,8 +76,32 @@ func readAnnotations(annotations map[string]string) (schemas.PlacementPolicySpec
 		StalePolicy:         a.stale(AnnotationStalePolicy),
 		StaleGrace:          a.grace(AnnotationStaleGrace),
 	}
+	a.time(AnnotationOverlap) // the bridge's to obey
+	if mode, set := annotations[AnnotationMode]; set && mode != schemas.ModeShadow {
+		a.refuse(AnnotationMode, schemas.ModeShadow+", or take it away")
+	}
 	a.unknown()
 	return s, errors.Join(a.problems...)
+}
+
+// CheckAnnotations returns what is wrong with the annotations that Spokewire
+// reads, nil where all can be read.
+func CheckAnnotations(annotations map[string]string) error {
+	_, err := readAnnotations(annotations)
+	return err
+}
+
+// Overlap returns what AnnotationOverlap says, 0 where that cannot be read.
+func Overlap(annotations map[string]string) time.Duration {
+	text, set := annotations[AnnotationOverlap]
+	if !set {
+		return 0
+	}
+	d, ok := policyTime(text)
+	if !ok {
+		return 0
+	}
+	return time.Duration(d)
 }
 
 type annotationReader struct {

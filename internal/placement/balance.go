@@ -5,10 +5,23 @@ import "github.com/spokewire/spokewire/pkg/schemas"
 // balance is what all other Placements have selected, as one ranking sees
 // it.
 type balance struct {
-	version uint64  // of the counts that it was computed from
-	count   []int32 // by cluster number
-	most    int32
-	spare   []int32 // the last count, to be used again
+	version uint64 // of the counts that it was computed from, from 1
+	own     bits   // the clusters that the Placement itself has selected
+	most    int32  // of all clusters, how often others selected one
+}
+
+// score is that of the cluster.
+func (b *balance) score(counts *decisionCounts, id int32) int64 {
+	return balanceScore(b.others(counts, id), b.most)
+}
+
+// others is how many other Placements selected the cluster.
+func (b *balance) others(counts *decisionCounts, id int32) int32 {
+	n := counts.of(id)
+	if b.own.has(id) {
+		n--
+	}
+	return n
 }
 
 // balanceScore is the best for a cluster that no other Placement selected,
@@ -22,29 +35,19 @@ func balanceScore(count, most int32) int64 {
 	return 2 * int64(float64(schemas.MaxScore)*(0.5-usage))
 }
 
-// refresh computes the counts anew and reports which clusters have another
-// score for it: those in changed, or all of them.
-func (b *balance) refresh(counts *decisionCounts, own Key, size int, changed []int32) (_ []int32, all bool) {
-	if b.version == counts.version && len(b.count) == size {
+// refresh reports which clusters have another score since the last time:
+// those that it adds to changed, or all of them.
+func (b *balance) refresh(counts *decisionCounts, own Key, changed []int32) (_ []int32, all bool) {
+	if b.version == counts.version {
 		return changed, false
 	}
-	fresh := append(b.spare[:0], counts.total...)
-	for len(fresh) < size {
-		fresh = append(fresh, 0)
+	since, known := counts.after(b.version)
+	for _, x := range since {
+		changed = append(changed, x.id)
 	}
-	for _, id := range counts.of[own] {
-		fresh[id]--
-	}
-	most := int32(0)
-	for _, n := range fresh {
-		most = max(most, n)
-	}
-	all = most != b.most
-	for id, n := range fresh {
-		if id >= len(b.count) || b.count[id] != n {
-			changed = append(changed, int32(id))
-		}
-	}
-	b.version, b.count, b.most, b.spare = counts.version, fresh, most, b.count
+	b.own.set(counts.by[own])
+	most := counts.mostBut(counts.by[own])
+	all = !known || most != b.most
+	b.version, b.most = counts.version, most
 	return changed, all
 }

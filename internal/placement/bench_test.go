@@ -53,6 +53,23 @@ func BenchmarkOneScore(b *testing.B) {
 	}
 }
 
+// BenchmarkScoreNotRead changes a score of one of 10,000 clusters that the
+// Placement does not read, and brings its ranking up to date.
+func BenchmarkScoreNotRead(b *testing.B) {
+	f := largest(b)
+	r := NewRanking(place(b, onGPU(10)), f, nil)
+	r.Refresh(start)
+	until, value := start.Add(time.Hour), int32(0)
+	score := &schemas.Score{Scorer: "cost", ValidUntil: &until, Items: []schemas.ScoreItem{{Name: "cost", Value: &value, Reason: "Computed"}}}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		score.Cluster, value = fmt.Sprintf("spoke-%05d", i*7919%10_000), int32(i%150)
+		f.SetScore(score, start, start)
+		r.Refresh(start.Add(time.Duration(i)))
+		r.PublishAt()
+	}
+}
+
 // BenchmarkMove is a score that moves the Placement, with the decision
 // written out.
 func BenchmarkMove(b *testing.B) {

@@ -15,12 +15,12 @@ var start = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
 // world is a fleet under test, with set "default" bound in namespace
 // "default".
 type world struct {
-	t     *testing.T
+	t     testing.TB
 	fleet *Fleet
 	now   time.Time
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	t.Helper()
 	w := &world{t: t, fleet: NewFleet(), now: start}
 	w.set("default")

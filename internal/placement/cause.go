@@ -3,6 +3,8 @@ package placement
 import (
 	"fmt"
 	"strings"
+
+	"github.com/spokewire/spokewire/pkg/schemas"
 )
 
 // Causes of a decision.
@@ -15,12 +17,14 @@ const (
 	CauseSetsChanged    = "ClusterSetsChanged" // sets, bindings, or who is in them
 	CauseLabelChanged   = "LabelChanged"       // or a claim
 	CauseTaintChanged   = "TaintChanged"
+	CauseCordonChanged  = "CordonChanged" // or a drain went on
 	CauseScoreChanged   = "ScoreChanged"
 	CauseScoreExpired   = "ScoreExpired"
 	CauseScoreHeld      = "ScoreHeld"
 	// CauseMoveHeld: another cluster would take the place of a selected one,
 	// and flap control keeps that until the decision's timers.
 	CauseMoveHeld  = "MoveHeld"
+	CauseRebalance = "Rebalance" // asked for
 	CauseCondition = "ConditionChanged"
 	CauseDeleted   = "Deleted"
 )
@@ -28,7 +32,7 @@ const (
 // lostBy is the cause for which a cluster with this reason is out.
 var lostBy = [reasons]string{
 	eligible: CauseScoreChanged, notInClusterSet: CauseSetsChanged, terminating: CauseClusterRemoved,
-	misconfigured: CauseSpecChanged, failedExpression: CauseLabelChanged, notMatched: CauseLabelChanged, tainted: CauseTaintChanged,
+	misconfigured: CauseSpecChanged, failedExpression: CauseLabelChanged, notMatched: CauseLabelChanged, tainted: CauseTaintChanged, cordoned: CauseCordonChanged,
 	staleScore: CauseScoreExpired, noScore: CauseScoreExpired, absent: CauseClusterRemoved,
 }
 
@@ -40,15 +44,24 @@ func (r *Ranking) cause(m moves) (cause, message string) {
 	case r.prior == nil:
 		return CauseFirst, fmt.Sprintf("first decision: %d of %d eligible clusters selected%s", len(r.choice.ids), len(r.order), r.example(m.added))
 	case r.prior.Decision.Scheduler != SchedulerSpokewire:
-		return CauseAdopted, fmt.Sprintf("Spokewire decides from now on, before it was %s%s", r.prior.Decision.Scheduler, r.delta(m))
+		return CauseAdopted, r.adopted() + r.delta(m)
 	case len(m.removed) > 0:
 		return r.causeOfRemoval(m)
+	case r.rebalanced():
+		return r.causeOfRebalance(m)
 	case len(m.added) > 0:
 		return r.causeOfAddition(m)
 	case r.respecified():
 		return CauseSpecChanged, r.sameBy(r.placement.Object.Generation)
 	}
 	return r.causeOfRest()
+}
+
+func (r *Ranking) adopted() string {
+	if r.mode() == schemas.ModeShadow {
+		return "Spokewire decides in shadow from now on, from what the hub has"
+	}
+	return "Spokewire decides from now on, before it was " + r.prior.Decision.Scheduler
 }
 
 func (r *Ranking) sameBy(generation int64) string {
@@ -74,22 +87,26 @@ func (r *Ranking) causeOfRemoval(m moves) (string, string) {
 		if (why == notMatched || why == failedExpression) && r.respecified() {
 			cause = CauseSpecChanged
 		}
-		return cause, fmt.Sprintf("%s is out%s: %s%s", r.fleet.names[id], r.atOnce(), r.whyRejected(id, why), r.delta(m))
+		return cause, fmt.Sprintf("%s is out%s: %s%s", r.fleet.names[id], r.atOnce(why), r.whyRejected(id, why), r.delta(m))
 	}
 	if r.respecified() || len(m.added) == 0 {
 		return CauseSpecChanged, fmt.Sprintf("generation %d of the Placement%s", r.placement.Object.Generation, r.delta(m))
 	}
+	if r.rebalanced() {
+		return r.causeOfRebalance(m)
+	}
 	for _, id := range m.removed {
 		if r.verdicts[id].late {
-			return CauseScoreExpired, fmt.Sprintf("%s is out%s: its score is late%s", r.fleet.names[id], r.atOnce(), r.delta(m))
+			return CauseScoreExpired, fmt.Sprintf("%s is out%s: its score is late%s", r.fleet.names[id], r.atOnce(eligible), r.delta(m))
 		}
 	}
 	return CauseScoreChanged, r.overtook(m)
 }
 
-// atOnce says that flap control does not hold against facts.
-func (r *Ranking) atOnce() string {
-	if r.policy.controls() {
+// atOnce says that flap control does not hold against facts. A drain is
+// none.
+func (r *Ranking) atOnce(why reason) string {
+	if r.policy.controls() && why != cordoned {
 		return " at once, as a fact"
 	}
 	return ""
@@ -98,7 +115,7 @@ func (r *Ranking) atOnce() string {
 func (r *Ranking) overtook(m moves) string {
 	in, out := m.added[0], m.removed[0]
 	text := fmt.Sprintf("%s overtook %s", r.withTotal(in), r.withTotal(out))
-	if r.total[in] == r.total[out] {
+	if r.total(in) == r.total(out) {
 		text = fmt.Sprintf("%s comes before %s by name", r.withTotal(in), r.withTotal(out))
 	}
 	if since, waited := r.before.behind[out]; waited {
@@ -122,6 +139,8 @@ func (r *Ranking) causeOfAddition(m moves) (string, string) {
 	case r.considered() > d.Considered:
 	case fewer(tainted):
 		cause = CauseTaintChanged
+	case fewer(cordoned):
+		cause = CauseCordonChanged
 	case fewer(notMatched), fewer(failedExpression):
 		cause = CauseLabelChanged
 	case fewer(notInClusterSet):
@@ -134,6 +153,9 @@ func (r *Ranking) causeOfAddition(m moves) (string, string) {
 
 // causeOfRest is for decisions that select the same clusters as before.
 func (r *Ranking) causeOfRest() (string, string) {
+	if text := r.rebalanceEnded(); text != "" {
+		return CauseRebalance, text
+	}
 	for _, id := range r.choice.ids {
 		if r.verdicts[id].held {
 			return CauseScoreHeld, fmt.Sprintf("%s stays: %s", r.fleet.names[id], r.whyHeld(id))
@@ -142,11 +164,17 @@ func (r *Ranking) causeOfRest() (string, string) {
 	if !r.sameBehind() {
 		return r.causeOfWait()
 	}
+	if id := r.newlyDraining(); id != none {
+		return CauseMoveHeld, fmt.Sprintf("%s: %s", r.withTotal(id), r.whyHeld(id))
+	}
 	if changedConditions(r.prior.Decision.Conditions, r.choice.conditions[:]) != Same {
 		return CauseCondition, r.choice.conditions[0].Message
 	}
 	if len(r.choice.ids) > 0 && len(r.before.ids) > 0 && r.choice.ids[0] != r.before.ids[0] {
 		return CauseScoreChanged, fmt.Sprintf("%s is now first, before %s", r.withTotal(r.choice.ids[0]), r.withTotal(r.before.ids[0]))
+	}
+	if was, is := r.prior.Decision.Rejected[cordoned.String()], r.counts[cordoned]; was != is {
+		return CauseCordonChanged, fmt.Sprintf("%d clusters are cordoned, before it were %d", is, was)
 	}
 	return CauseScoreChanged, "the same clusters with other scores"
 }
@@ -155,15 +183,15 @@ func (r *Ranking) causeOfRest() (string, string) {
 // more.
 func (r *Ranking) causeOfWait() (string, string) {
 	for _, id := range r.choice.ids {
-		if h, held := r.control.holds[id]; held && r.control.behind[id] != r.before.behind[id] {
-			return CauseMoveHeld, fmt.Sprintf("%s: %s", r.withTotal(id), r.whyHeldBy(h))
+		if h, held := r.heldBy(id); held && r.control.behind[id] != r.before.behind[id] {
+			return CauseMoveHeld, fmt.Sprintf("%s: %s", r.withTotal(id), r.whyHeldBy(id, h))
 		}
 	}
 	return CauseScoreChanged, "those who were behind are no longer"
 }
 
 func (r *Ranking) withTotal(id int32) string {
-	return fmt.Sprintf("%s (%d)", r.fleet.names[id], r.total[id])
+	return fmt.Sprintf("%s (%d)", r.fleet.names[id], r.total(id))
 }
 
 // delta names those that came in and went out.

@@ -37,7 +37,8 @@ func Changed(prior, next *schemas.PlacementDecision) Difference {
 	if prior.Considered != next.Considered || !maps.Equal(prior.Rejected, next.Rejected) {
 		counts = ScoresOnly
 	}
-	return max(conditions, clusters, counts, changedHolds(prior.Explanations, next.Explanations), changedBehind(prior.Flap, next.Flap))
+	return max(conditions, clusters, counts, changedHolds(prior.Explanations, next.Explanations), changedBehind(prior.Flap, next.Flap),
+		changedRebalance(prior.Rebalance, next.Rebalance))
 }
 
 func changedConditions(prior, next []schemas.Condition) Difference {
@@ -125,7 +126,7 @@ func (r *Ranking) Difference() Difference {
 		return Material
 	}
 	d := r.prior.Decision
-	if d.Placement != r.ref() || d.Mode != schemas.ModeDirect || d.Scheduler != SchedulerSpokewire ||
+	if d.Placement != r.ref() || d.Mode != r.mode() || d.Scheduler != SchedulerSpokewire ||
 		len(d.Clusters) != len(r.choice.ids) || !slices.Equal(d.Groups, r.choice.list) {
 		return Material
 	}
@@ -133,7 +134,7 @@ func (r *Ranking) Difference() Difference {
 	if d.Considered != r.considered() || r.rejectedDiffers(d.Rejected) {
 		out = max(out, ScoresOnly)
 	}
-	if !r.sameBehind() {
+	if !r.sameBehind() || changedRebalance(d.Rebalance, r.rebalanceState()) != Same {
 		return Material
 	}
 	return max(out, r.changedClusters(d.Clusters), r.changedHolds(d.Explanations))
@@ -152,7 +153,7 @@ func (r *Ranking) changedClusters(prior []schemas.SelectedCluster) Difference {
 			return Material
 		case int(was) != i && len(prior) <= schemas.MaxExplainedSelected:
 			return Material
-		case int(was) != i || prior[was].Score != r.total[id]:
+		case int(was) != i || prior[was].Score != r.total(id):
 			out = ScoresOnly
 		}
 	}

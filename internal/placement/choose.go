@@ -1,8 +1,6 @@
 package placement
 
 import (
-	"slices"
-
 	"github.com/spokewire/spokewire/pkg/schemas"
 )
 
@@ -14,6 +12,11 @@ type choice struct {
 	stays  bool // it is the prior decision's: none could be made
 	// freshRival: a cluster that is not selected yet has all its scores.
 	freshRival bool
+	noneLate   bool // each eligible cluster has all its scores
+	// banded: a cluster that ranks behind as many as are wanted is held by the
+	// dead band, if by nothing else.
+	banded bool
+	best   bool // it is what pickBest picked
 	// problem is why nothing could be decided, nil if it could.
 	problem    error
 	conditions [2]schemas.Condition
@@ -22,7 +25,9 @@ type choice struct {
 // choose selects from the order.
 func (r *Ranking) choose() {
 	c := &r.choice
-	c.problem, c.stays = r.problem(), false
+	c.problem, c.stays, c.banded = r.problem(), false, false
+	last, bestBefore := c.ids, c.best
+	c.best = false
 	c.ids = c.ids[:0]
 	r.control.reset()
 	if r.stays() {
@@ -30,13 +35,15 @@ func (r *Ranking) choose() {
 		c.conditions = r.conditions()
 		return
 	}
+	if c.problem == nil {
+		r.drain()
+	}
 	switch n := r.wanted(); {
 	case c.problem != nil:
-	case r.policy.controls() && len(r.before.ids) > 0:
+	case (r.policy.controls() || r.rebalancing) && len(r.before.ids) > 0:
 		r.chooseHeld(n)
 	case r.spreads():
-		c.ids = r.pick(r.order, nil, n, c.ids)
-		slices.SortFunc(c.ids, r.compare)
+		c.ids, c.best = r.pickBest(n, last, bestBefore), true
 	default:
 		c.ids = append(c.ids, r.order[:n]...)
 	}
@@ -63,7 +70,7 @@ func (r *Ranking) problem() error {
 		return p.wrongPredicates
 	}
 	if r.opinions.over {
-		return errFleetCost
+		return p.errCost()
 	}
 	if err := r.brokenExpressions(); err != nil {
 		return err

@@ -84,6 +84,9 @@ func (r *Ranking) unsatisfied(missing int) string {
 	if left := len(r.order) - len(r.choice.ids); left > 0 {
 		text += fmt.Sprintf("; spec.spreadPolicy keeps %d eligible clusters out", left)
 	}
+	if n := r.counts[cordoned]; n > 0 {
+		text += fmt.Sprintf("; %d cordoned", n)
+	}
 	return text
 }
 

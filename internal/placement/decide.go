@@ -35,7 +35,7 @@ const maxMoves = 1000
 func (r *Ranking) Decision() schemas.PlacementDecision {
 	d := schemas.PlacementDecision{
 		Placement:  r.ref(),
-		Mode:       schemas.ModeDirect,
+		Mode:       r.mode(),
 		Scheduler:  SchedulerSpokewire,
 		Clusters:   make([]schemas.SelectedCluster, len(r.choice.ids)),
 		Groups:     append([]schemas.DecisionGroup(nil), r.choice.list...),
@@ -47,7 +47,7 @@ func (r *Ranking) Decision() schemas.PlacementDecision {
 		Rejected:   r.rejected(),
 	}
 	for i, id := range r.choice.ids {
-		d.Clusters[i] = schemas.SelectedCluster{Name: r.fleet.names[id], Score: r.total[id], Group: r.choice.groups[i]}
+		d.Clusters[i] = schemas.SelectedCluster{Name: r.fleet.names[id], Score: r.total(id), Group: r.choice.groups[i]}
 	}
 	if r.prior != nil {
 		d.Previous = r.prior.Sequence
@@ -57,12 +57,22 @@ func (r *Ranking) Decision() schemas.PlacementDecision {
 	d.Cause, d.Message = r.cause(m)
 	d.Explanations = r.explain(m)
 	d.Flap = r.remember(m)
+	d.Rebalance = r.rebalanceState()
 	return d
 }
 
 func (r *Ranking) ref() schemas.PlacementRef {
 	o := &r.placement.Object
 	return schemas.PlacementRef{Namespace: o.Namespace, Name: o.Name, UID: o.UID, Generation: o.Generation}
+}
+
+// mode is shadow for a Placement in shadow. Any other is decided as one that
+// Spokewire decides, whoever does.
+func (r *Ranking) mode() string {
+	if r.placement.Object.Mode() == schemas.ModeShadow {
+		return schemas.ModeShadow
+	}
+	return schemas.ModeDirect
 }
 
 func (r *Ranking) considered() int { return len(r.verdicts) - r.counts[absent] }
@@ -84,9 +94,8 @@ func (r *Ranking) timers() map[string]time.Time {
 		first[w] = never
 	}
 	for id := range r.verdicts {
-		if v := &r.verdicts[id]; v.until < first[v.wait] {
-			first[v.wait] = v.until
-		}
+		w := r.verdicts[id].wait
+		first[w] = min(first[w], r.until[id])
 	}
 	out := map[string]time.Time{}
 	for w, t := range first {
@@ -98,6 +107,9 @@ func (r *Ranking) timers() map[string]time.Time {
 		if t != never {
 			out[gateNames[g]] = timeAt(t)
 		}
+	}
+	if state := r.rebalanceState(); state != nil && state.Remaining > 0 && r.request.until != never {
+		out[rebalanceTimer] = timeAt(r.request.until)
 	}
 	return out
 }

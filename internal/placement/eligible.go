@@ -17,13 +17,14 @@ const (
 	failedExpression // a CEL expression, on this cluster; no other predicate matches it
 	notMatched
 	tainted
+	cordoned
 	staleScore
 	noScore
 	absent // there is no such cluster
 	reasons
 )
 
-var reasonNames = [reasons]string{"Eligible", "ClusterSet", "Terminating", "Misconfigured", "Expression", "Predicate", "Taint", "StaleScore", "NoScore", "Absent"}
+var reasonNames = [reasons]string{"Eligible", "ClusterSet", "Terminating", "Misconfigured", "Expression", "Predicate", "Taint", "Cordoned", "StaleScore", "NoScore", "Absent"}
 
 func (r reason) String() string { return reasonNames[r] }
 
@@ -34,20 +35,26 @@ const (
 	forExpiry wait = iota
 	forGrace
 	forToleration
+	forCordon
 	waits
 )
 
 // waitNames are the keys of a decision's timers.
-var waitNames = [waits]string{"ScoreExpiry", "StaleGrace", "Toleration"}
+var waitNames = [waits]string{"ScoreExpiry", "StaleGrace", "Toleration", "Cordon"}
 
 // verdict is all that is known of one cluster by itself.
 type verdict struct {
 	reason reason
 	held   bool  // an expired score counts, in its grace
 	late   bool  // one that is missing or expired is counted as something else
-	wait   wait  // what until is
-	until  int64 // Unix nanoseconds at which the verdict changes by itself
-	sum    int64 // of the Steady and AddOn terms
+	wait   wait  // what it waits for, if for anything
+	sum    int32 // of the Steady and AddOn terms
+}
+
+// judgement is a verdict in the making.
+type judgement struct {
+	verdict
+	until int64 // Unix nanoseconds at which the verdict changes by itself, or never
 }
 
 // fresh is 1 for an eligible cluster that has all its scores, else 0.
@@ -58,7 +65,7 @@ func (v *verdict) fresh() int {
 	return 0
 }
 
-func (v *verdict) expect(until int64, w wait) {
+func (v *judgement) expect(until int64, w wait) {
 	if until < v.until {
 		v.until, v.wait = until, w
 	}
@@ -106,8 +113,8 @@ func inAny(sets []*clusterSet, c *cluster) bool {
 }
 
 // judge looks at one cluster.
-func (r *Ranking) judge(id int32) verdict {
-	v := verdict{until: never}
+func (r *Ranking) judge(id int32) judgement {
+	v := judgement{until: never}
 	c := r.fleet.clusters[id]
 	if c == nil {
 		v.reason = absent
@@ -121,6 +128,8 @@ func (r *Ranking) judge(id int32) verdict {
 	switch v.expect(until, forToleration); {
 	case refused != nil:
 		v.reason = tainted
+	case !r.passCordon(&v, id, selected):
+		v.reason = cordoned
 	case r.placement.wrongPolicy != nil:
 		v.reason = misconfigured
 	default:
@@ -132,7 +141,7 @@ func (r *Ranking) judge(id int32) verdict {
 // filter goes through the steps that do not depend on what is selected. A
 // step that is misconfigured shows itself only where there is a cluster for it
 // to judge, as in OCM.
-func (r *Ranking) filter(v *verdict, id int32, c *cluster) {
+func (r *Ranking) filter(v *judgement, id int32, c *cluster) {
 	p := r.placement
 	switch {
 	case !r.scope.holds(c):
@@ -151,21 +160,21 @@ func (r *Ranking) filter(v *verdict, id int32, c *cluster) {
 }
 
 // sum adds up the terms that depend on the cluster alone.
-func (r *Ranking) sum(v *verdict, id int32, selected bool) {
+func (r *Ranking) sum(v *judgement, id int32, selected bool) {
 	for i := range r.placement.terms {
 		t := &r.placement.terms[i]
 		switch t.kind {
 		case kindSteady:
-			v.sum += t.weight * steadyScore(selected)
+			v.sum += int32(t.weight * r.steady(selected))
 		case kindAddOn:
 			s := r.addOn(t, id, selected)
-			v.sum += t.weight * s.value
+			v.sum += int32(t.weight * s.value)
 			r.take(v, s)
 		}
 	}
 }
 
-func (r *Ranking) take(v *verdict, s addOnScore) {
+func (r *Ranking) take(v *judgement, s addOnScore) {
 	switch s.state {
 	case scoreFresh:
 		v.expect(s.until, forExpiry)

@@ -67,21 +67,21 @@ func (r *Ranking) examples(m moves) []int32 {
 }
 
 func (r *Ranking) selectedAs(id int32) string {
-	if _, held := r.control.holds[id]; held || r.choice.stays || r.verdicts[id].held {
+	if _, held := r.heldBy(id); held || r.choice.stays || r.verdicts[id].held {
 		return ExplainedHeld
 	}
 	return ExplainedSelected
 }
 
 func (r *Ranking) whyHeld(id int32) string {
-	h, held := r.control.holds[id]
+	h, held := r.heldBy(id)
 	switch {
 	case r.choice.stays:
 		return "selected before; stays while no decision can be made"
 	case held:
-		return r.whyHeldBy(h)
+		return r.whyHeldBy(id, h)
 	case r.verdicts[id].held:
-		return "selected before; its last score is held until " + clock(r.verdicts[id].until)
+		return "selected before; its last score is held until " + clock(r.until[id])
 	}
 	return ""
 }
@@ -91,7 +91,7 @@ func (r *Ranking) howFar(id int32) string {
 		return ""
 	}
 	last := r.choice.ids[len(r.choice.ids)-1]
-	switch gap := r.total[last] - r.total[id]; {
+	switch gap := r.total(last) - r.total(id); {
 	case gap > 0:
 		return fmt.Sprintf("%d behind %s, the last selected", gap, r.fleet.names[last])
 	case gap == 0:
@@ -103,9 +103,9 @@ func (r *Ranking) howFar(id int32) string {
 
 // whyNotYet says what keeps a better cluster out.
 func (r *Ranking) whyNotYet(last int32) string {
-	h, held := r.control.holds[last]
+	h, held := r.heldBy(last)
 	switch {
-	case !held:
+	case !held, h.gate == gateDrain:
 		return "but spec.spreadPolicy keeps it out"
 	case h.until != never:
 		return fmt.Sprintf("which stays until %s at least", clock(h.until))
@@ -116,7 +116,7 @@ func (r *Ranking) whyNotYet(last int32) string {
 }
 
 func (r *Ranking) explainEligible(id int32, reason, message string) schemas.Explanation {
-	total := r.total[id]
+	total := r.total(id)
 	return schemas.Explanation{
 		Cluster: r.fleet.names[id], Reason: reason, Message: message, Score: &total, Prioritizers: r.termScores(id),
 	}
@@ -132,9 +132,9 @@ func (r *Ranking) termScores(id int32) []schemas.PrioritizerScore {
 		s := schemas.PrioritizerScore{Name: t.name, Weight: int32(t.weight)}
 		switch t.kind {
 		case kindSteady:
-			s.Score = steadyScore(r.selectedBefore(id))
+			s.Score = r.steady(r.selectedBefore(id))
 		case kindBalance:
-			s.Score = balanceScore(r.balance.count[id], r.balance.most)
+			s.Score = r.balance.score(&r.fleet.counts, id)
 		case kindResource:
 			s.Score = resourceScore(r.fleet.clusters[id].allocatable[t.amount], r.bounds[t.amount])
 		case kindAddOn:
@@ -197,6 +197,8 @@ func (r *Ranking) whyRejected(id int32, why reason) string {
 	case tainted:
 		refused, _ := tolerate(r.fleet.clusters[id].source.Taints, r.placement.Spec.Tolerations, r.selectedBefore(id), r.now)
 		return fmt.Sprintf("taint %s is not tolerated", taintText(refused))
+	case cordoned:
+		return r.whyCordoned(id)
 	case staleScore, noScore:
 		return r.whyNoScore(id)
 	}

@@ -80,7 +80,8 @@ func (r *Ranking) cohorts(times map[int32]int64) []schemas.Cohort {
 // MaxFlapClusters, those that were selected first share the latest of their
 // times: they stay longer, never shorter.
 func (r *Ranking) dwelling() ([]schemas.Cohort, *time.Time) {
-	if r.policy.dwell == 0 {
+	dwell := r.settings.dwell
+	if dwell == 0 {
 		return nil, nil
 	}
 	times, others := map[int32]int64{}, r.before.others
@@ -89,7 +90,7 @@ func (r *Ranking) dwelling() ([]schemas.Cohort, *time.Time) {
 		if r.selectedBefore(id) {
 			at = r.before.since[id] // 0 for those of whom nothing is known, or only others
 		}
-		if plus(at, r.policy.dwell) > r.now {
+		if plus(at, dwell) > r.now {
 			times[id] = at
 		}
 	}
@@ -98,7 +99,7 @@ func (r *Ranking) dwelling() ([]schemas.Cohort, *time.Time) {
 		others = max(others, oldest)
 		maps.DeleteFunc(times, func(_ int32, at int64) bool { return at <= oldest })
 	}
-	if plus(others, r.policy.dwell) <= r.now {
+	if plus(others, dwell) <= r.now {
 		return r.cohorts(times), nil
 	}
 	at := timeAt(others)
@@ -109,7 +110,7 @@ func (r *Ranking) dwelling() ([]schemas.Cohort, *time.Time) {
 // those of this decision. Where there are many, the oldest are counted with
 // the next ones: they count longer, never shorter.
 func (r *Ranking) recentMoves(removed int) []schemas.Moves {
-	p := &r.policy
+	p := &r.settings
 	keep := p.cooldown
 	if p.budget > 0 {
 		keep = max(keep, p.interval)

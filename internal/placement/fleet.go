@@ -19,12 +19,13 @@ type Fleet struct {
 	ids      map[string]int32
 	names    []string
 	byName   []int32 // the numbers, in the order of their names
+	place    []int32 // by number, its place in byName; as of the last call of arrange
 	clusters []*cluster
 	present  int
-	// version counts the changes; log has the number of the cluster that each
-	// of the last ones touched, none for a change of something else.
-	version uint64
-	log     []int32
+	// version counts the changes of all kinds; facts are those of clusters,
+	// scored those of any scores.
+	version       uint64
+	facts, scored changes
 
 	sets     map[string]*clusterSet
 	refused  map[string]error // sets whose last event is none, by name
@@ -34,11 +35,15 @@ type Fleet struct {
 	policy   schemas.PlacementPolicySpec // of all Placements that say nothing else
 	policies uint64                      // how often it was set
 
+	cordons    map[int32]cordon
+	rebalances map[Key]rebalance
+
 	scores map[string]*scoreTable // by resource name
 	counts decisionCounts
 	// lastSeen is what expressions see of the cluster that one asked for last:
 	// several Placements ask when it changes.
 	lastSeen *seen
+	scratch  scratch // of the ranking that is being refreshed
 	basis    map[string]uint64
 }
 
@@ -49,9 +54,10 @@ func NewFleet() *Fleet {
 		sets:     map[string]*clusterSet{},
 		refused:  map[string]error{},
 		bindings: map[Key]string{},
-		scores:   map[string]*scoreTable{},
-		counts:   decisionCounts{of: map[Key][]int32{}},
-		basis:    map[string]uint64{},
+		cordons:  map[int32]cordon{}, rebalances: map[Key]rebalance{},
+		scores: map[string]*scoreTable{},
+		counts: decisionCounts{by: map[Key][]int32{}},
+		basis:  map[string]uint64{},
 	}
 }
 
@@ -82,7 +88,7 @@ func (f *Fleet) SetCluster(c *schemas.Cluster) bool {
 		f.present++
 	}
 	f.clusters[id] = newCluster(c)
-	f.note(id)
+	f.note(&f.facts, id)
 	return true
 }
 
@@ -94,7 +100,7 @@ func (f *Fleet) DeleteCluster(name string) bool {
 	}
 	f.present--
 	f.clusters[id] = nil
-	f.note(id)
+	f.note(&f.facts, id)
 	return true
 }
 
@@ -121,22 +127,19 @@ func (f *Fleet) id(name string) int32 {
 	return id
 }
 
-// note counts a change. Of more changes than twice the clusters the older
-// half is forgotten: who is so far behind looks at every cluster.
-func (f *Fleet) note(id int32) {
-	f.version++
-	f.log = append(f.log, id)
-	if len(f.log) > 2*len(f.names)+1024 {
-		f.log = append(f.log[:0], f.log[len(f.log)/2:]...)
+// arrange brings the places of the names up to date.
+func (f *Fleet) arrange() {
+	if len(f.place) == len(f.names) {
+		return
+	}
+	f.place = slices.Grow(f.place, len(f.names)-len(f.place))[:len(f.names)]
+	for place, id := range f.byName {
+		f.place[id] = int32(place)
 	}
 }
 
-// since returns the clusters that changes after version touched; false where
-// they are not known any more.
-func (f *Fleet) since(version uint64) ([]int32, bool) {
-	behind := f.version - version
-	if behind > uint64(len(f.log)) {
-		return nil, false
-	}
-	return f.log[uint64(len(f.log))-behind:], true
+// note counts a change that touched the cluster.
+func (f *Fleet) note(in *changes, id int32) {
+	f.version++
+	in.note(f.version, id, len(f.names)/4+256)
 }

@@ -22,13 +22,16 @@ type history struct {
 	oracle oracle
 	// scored has what was said of each score, to be said again.
 	scored map[[2]string][]func(*world)
+	// rebalances says that Placement p is rebalanced now and then.
+	rebalances bool
+	request    func(*Fleet)
 }
 
 func newHistory(t *testing.T, seed uint64) *history {
 	w := &world{t: t, fleet: NewFleet(), now: start}
 	return &history{world: w, rng: rand.New(rand.NewPCG(seed, 1)), oracle: oracle{
 		clusters: map[string]*schemas.Cluster{}, sets: map[string]bool{}, bound: map[string]bool{},
-		scores: map[[2]string]oracleScore{}, decisions: map[Key][]string{},
+		scores: map[[2]string]oracleScore{}, decisions: map[Key][]string{}, cordons: map[string]schemas.CordonSpec{},
 	}, scored: map[[2]string][]func(*world){}}
 }
 
@@ -40,7 +43,13 @@ func (h *history) name() string { return fmt.Sprintf("c%02d", h.rng.IntN(cluster
 
 // step makes one change.
 func (h *history) step() {
-	switch h.rng.IntN(13) {
+	switch h.rng.IntN(17) {
+	case 15:
+		h.rebalance()
+	case 14, 13:
+		h.cordon(h.name())
+	case 16:
+		h.withdraw(pick(h.rng, "gpu", "net"))
 	case 12:
 		name, scorer := h.name(), pick(h.rng, "gpu", "net")
 		delete(h.oracle.scores, [2]string{name, scorer})
@@ -81,6 +90,42 @@ func (h *history) step() {
 		validFor := time.Duration(h.rng.IntN(int(time.Minute)))
 		h.oracle.scores[[2]string{name, scorer}] = oracleScore{value, h.now.Add(validFor)}
 		h.say(name, scorer, func(w *world) { w.score(name, scorer, value, validFor) })
+	}
+}
+
+func (h *history) cordon(name string) {
+	c := schemas.CordonSpec{State: pick(h.rng, schemas.CordonCordoned, schemas.CordonDraining, schemas.CordonDraining, schemas.CordonLifted)}
+	c.Force = c.State == schemas.CordonDraining && h.rng.IntN(3) == 0
+	if h.rng.IntN(3) == 0 && c.State != schemas.CordonLifted {
+		until := h.now.Add(time.Duration(h.rng.IntN(int(time.Minute))))
+		c.Until = &until
+	}
+	h.oracle.cordons[name] = c
+	h.fleet.SetCordon(name, &c)
+}
+
+func (h *history) rebalance() {
+	if !h.rebalances {
+		return
+	}
+	validFor := schemas.Duration(1 + h.rng.IntN(int(time.Minute)))
+	asked := &schemas.Rebalance{Spec: schemas.RebalanceSpec{ID: fmt.Sprintf("r%d", h.rng.IntN(1000)), ValidFor: &validFor}}
+	at := h.now
+	h.request = func(f *Fleet) { f.SetRebalance(Key{"default", "p"}, asked, at) }
+	h.request(h.fleet)
+}
+
+// withdraw deletes all scores of a scorer, and in one of two cases gives one
+// cluster another.
+func (h *history) withdraw(scorer string) {
+	for i := range clusterNames {
+		name := fmt.Sprintf("c%02d", i)
+		delete(h.oracle.scores, [2]string{name, scorer})
+		h.say(name, scorer, func(w *world) { w.fleet.DeleteScore(name, scorer, w.now) })
+	}
+	if name := h.name(); h.rng.IntN(2) == 0 {
+		h.oracle.scores[[2]string{name, scorer}] = oracleScore{7, h.now.Add(time.Minute)}
+		h.say(name, scorer, func(w *world) { w.score(name, scorer, 7, time.Minute) })
 	}
 }
 
@@ -254,6 +299,12 @@ func (h *history) shuffled() *Fleet {
 				again(w)
 			}
 		})
+	}
+	for name, c := range h.oracle.cordons {
+		steps = append(steps, func() { w.fleet.SetCordon(name, &c) })
+	}
+	if h.request != nil {
+		steps = append(steps, func() { h.request(w.fleet) })
 	}
 	for k, names := range h.oracle.decisions {
 		steps = append(steps, func() { w.fleet.SetDecision(k, names) })

@@ -22,6 +22,8 @@ type Obstacle struct {
 	Fix func(*schemas.Cluster)
 	// Score is set where the obstacle is that there is no good score.
 	Score *Coordinate
+	// Cordon is set where the obstacle is that the cluster is cordoned.
+	Cordon bool
 }
 
 // Obstacles returns all that keeps the cluster from being eligible, in the
@@ -49,6 +51,9 @@ func (r *Ranking) Obstacles(name string) []Obstacle {
 	}
 	all = append(all, r.unmatched(id, c)...)
 	all = append(all, r.untolerated(id, c)...)
+	if r.verdicts[id].reason == cordoned {
+		all = append(all, r.shut(id, name))
+	}
 	return append(all, r.unscored(id)...)
 }
 
@@ -182,6 +187,12 @@ func (r *Ranking) untolerated(id int32, c *cluster) []Obstacle {
 		})
 	}
 	return out
+}
+
+// shut is the cluster's cordon.
+func (r *Ranking) shut(id int32, name string) Obstacle {
+	return Obstacle{Cordon: true, Change: change(schemas.ChangeCordon, name, r.fleet.cordons[id].spec.State, schemas.CordonLifted,
+		r.whyCordoned(id)+", which must end: spokewire uncordon "+name)}
 }
 
 // unscored returns the scores that the cluster lacks and may not lack.

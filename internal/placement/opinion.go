@@ -2,18 +2,37 @@ package placement
 
 import (
 	"errors"
+	"fmt"
 	"math"
+	"time"
 	"unique"
 
+	"github.com/spokewire/spokewire/internal/brief"
 	"github.com/spokewire/spokewire/internal/expression"
 )
 
-// fleetCost bounds what the CEL expressions of one Placement cost over all of
-// its clusters, in CEL's units. That is a second or two.
-const fleetCost = 20 * expression.MaxCost
+const (
+	// fleetCost bounds what the CEL expressions of one Placement cost over all
+	// of its clusters, in CEL's units. That is a few seconds.
+	fleetCost = 20 * expression.MaxCost
+	// maxExhausted is on how many clusters the expressions may be ended for
+	// what they cost. An expression that runs for ever does on all of them,
+	// and takes a fifth of a second on each.
+	maxExhausted = 2
+)
 
-var errFleetCost = errors.New("spec.predicates: the CEL expressions cost too much over all clusters: make them simpler, " +
-	"put what a labelSelector can say into one, or name fewer clusterSets")
+// errCost says that the expressions cost too much. It names them all: which
+// one it was, and on which clusters, depends on who was asked first.
+func (p *Placement) errCost() error {
+	var fields []string
+	for _, s := range p.predicates {
+		if s.cel != nil {
+			fields = append(fields, s.cel.Fields...)
+		}
+	}
+	return fmt.Errorf("%s: the CEL expressions cost too much: more than %d on each of more than %d clusters, or more than %d over all: "+
+		"make them simpler, put what a labelSelector can say into one, or name fewer clusterSets", brief.List(fields), expression.MaxCost, maxExhausted, fleetCost)
+}
 
 // opinions is what the expressions of a Placement say of each cluster. Nobody
 // is asked again before the cluster, or a score that it was asked for, has
@@ -23,11 +42,18 @@ var errFleetCost = errors.New("spec.predicates: the CEL expressions cost too muc
 // Costs are added up to the limit, and then nobody else is asked. Whether
 // they exceed it does not depend on the order.
 type opinions struct {
-	of    []opinion // by cluster number
-	limit uint64    // fleetCost
-	spent uint64
-	over  bool
+	of        []opinion // by cluster number
+	limit     uint64    // fleetCost
+	spent     uint64
+	exhausted int
+	asked     int // how many evaluations there were
+	over      bool
+	// next is where Ask goes on.
+	next int32
 }
+
+// exceed reports whether nobody else may be asked.
+func (o *opinions) exceed() bool { return o.spent > o.limit || o.exhausted > maxExhausted }
 
 type seen struct {
 	of     *cluster
@@ -39,6 +65,7 @@ type opinion struct {
 	matched bool
 	failure unique.Handle[string] // of the first expression that failed, the zero handle if none did
 	cost    uint64
+	ended   bool     // for what it costs
 	scores  *reading // nil where no expression asked for scores
 }
 
@@ -59,25 +86,55 @@ func (p *Placement) usesCEL() bool {
 // be made anew.
 func (r *Ranking) opine() {
 	o := &r.opinions
-	for len(o.of) < len(r.verdicts) {
-		o.of = append(o.of, opinion{})
-	}
-	for _, id := range r.scratch.dirty {
+	o.grow(len(r.verdicts))
+	for _, id := range r.fleet.scratch.dirty {
 		if !r.concerned(id) || !r.current(id) {
 			o.drop(id)
 		}
 	}
-	for _, id := range r.scratch.dirty {
+	for _, id := range r.fleet.scratch.dirty {
 		r.ask(id)
 	}
 	for id := 0; o.over && id < len(o.of); id++ {
 		r.ask(int32(id)) // those for whom there was no budget
 	}
-	if over := o.spent > o.limit; over != o.over {
+	if over := o.exceed(); over != o.over {
 		o.over = over
 		r.dirtyAll()
 	}
 }
+
+func (o *opinions) grow(n int) {
+	for len(o.of) < n {
+		o.of = append(o.of, opinion{})
+	}
+}
+
+// Ask asks the expressions about clusters for a Refresh that looks at all of
+// them, until what they cost comes to budget, and reports whether that was
+// all. What changes meanwhile the Refresh asks anew. Where few have changed
+// there is nothing to do.
+func (r *Ranking) Ask(now time.Time, budget uint64) (done bool) {
+	if !r.cel {
+		return true
+	}
+	o := &r.opinions
+	if r.begin(now); !r.full {
+		return true
+	}
+	o.grow(len(r.verdicts))
+	var used uint64
+	for ; int(o.next) < len(o.of) && used < budget && !o.exceed(); o.next++ {
+		if id := o.next; !r.concerned(id) || !r.current(id) {
+			o.drop(id)
+			used += r.ask(id)
+		}
+	}
+	return int(o.next) == len(o.of) || o.exceed()
+}
+
+// Asked is how often expressions were asked about a cluster.
+func (r *Ranking) Asked() int { return r.opinions.asked }
 
 func (r *Ranking) dirtyAll() {
 	for id := range r.verdicts {
@@ -91,17 +148,26 @@ func (r *Ranking) concerned(id int32) bool {
 	return c != nil && !c.source.Deleting && r.scope.holds(c)
 }
 
-func (o *opinions) drop(id int32) {
-	o.spent -= o.of[id].cost
-	o.of[id] = opinion{}
+func (o *opinions) drop(id int32) { o.set(id, opinion{}) }
+
+func (o *opinions) set(id int32, to opinion) {
+	was := &o.of[id]
+	o.spent += to.cost - was.cost
+	if was.ended {
+		o.exhausted--
+	}
+	if to.ended {
+		o.exhausted++
+	}
+	*was = to
 }
 
 // ask asks the expressions about the cluster, if it was not and there is
-// budget left.
-func (r *Ranking) ask(id int32) {
+// budget left, and returns what that cost.
+func (r *Ranking) ask(id int32) uint64 {
 	o := &r.opinions
-	if o.of[id].of != nil || o.spent > o.limit || !r.concerned(id) {
-		return
+	if o.of[id].of != nil || o.exceed() || !r.concerned(id) {
+		return 0
 	}
 	c := r.fleet.clusters[id]
 	out := opinion{of: c}
@@ -115,7 +181,9 @@ func (r *Ranking) ask(id int32) {
 			break
 		}
 		result := s.cel.Evaluate(r.object(c), scores)
+		o.asked++
 		out.cost += result.Cost
+		out.ended = out.ended || result.Exhausted
 		if out.matched = result.Matched; out.matched {
 			break
 		}
@@ -123,8 +191,8 @@ func (r *Ranking) ask(id int32) {
 			out.failure = unique.Make(result.Failure)
 		}
 	}
-	o.of[id] = out
-	o.spent += out.cost
+	o.set(id, out)
+	return out.cost
 }
 
 // object is what expressions see of the cluster.

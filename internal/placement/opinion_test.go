@@ -7,8 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
+	"github.com/spokewire/spokewire/internal/expression"
 	"github.com/spokewire/spokewire/pkg/schemas"
 )
 
@@ -138,7 +140,7 @@ func TestFleetCost(t *testing.T) {
 	w := order(false)
 	r := limited(w, p)
 	d := r.Decision()
-	if got := SelectedNames(&d); !slices.Equal(got, []string{"c007"}) || !strings.Contains(d.Conditions[1].Message, "cost too much over all clusters") {
+	if got := SelectedNames(&d); !slices.Equal(got, []string{"c007"}) || !strings.Contains(d.Conditions[1].Message, "celExpressions[0]: the CEL expressions cost too much") {
 		t.Fatalf("selected %v: %s", got, d.Conditions[1].Message)
 	}
 	again := limited(order(true), p).Decision()
@@ -167,6 +169,113 @@ func limited(w *world, p *Placement) *Ranking {
 	r.opinions.limit = 20_000
 	r.Refresh(w.now)
 	return r
+}
+
+// endless goes through a list within a list within a list, and so on.
+func endless() string {
+	list := "[" + strings.Repeat("1,", 99) + "1]"
+	inner := "managedCluster.metadata.name == ''"
+	for i := range 5 {
+		inner = fmt.Sprintf("%s.exists(x%d, %s)", list, i, inner)
+	}
+	return "!" + inner
+}
+
+// TestAnEndlessExpressionIsGivenUp counts the evaluations, each of which takes
+// as long as thousands of decisions: few, whatever the number of clusters, and
+// no more unless one of the clusters changes that were asked about.
+func TestAnEndlessExpressionIsGivenUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const clusters = 50
+	for i := range clusters {
+		w.cluster(fmt.Sprintf("c%02d", i))
+	}
+	spec := celSpec(endless())
+	spec.PrioritizerPolicy = exact(addOnOf("gpu", 1))
+	r := NewRanking(place(t, spec, generation(2)), w.fleet, selecting("c07"))
+	asks := 0
+	for !r.Ask(w.now, expression.MaxCost/20) {
+		if asks++; r.Asked() != asks {
+			t.Fatalf("%d evaluations at the %dth time, want one each", r.Asked(), asks)
+		}
+	}
+	for i := range 20 {
+		r.Refresh(w.now)
+		w.now = w.now.Add(time.Minute)
+		w.score(fmt.Sprintf("c%02d", i), "gpu", int32(i), time.Hour)
+		w.cluster(fmt.Sprintf("c%02d", clusters-1-i), labelled("x", fmt.Sprint(i)))
+		w.fleet.SetDecision(Key{"default", "q"}, []string{fmt.Sprintf("c%02d", i)})
+		d := r.Decision()
+		if got := SelectedNames(&d); !slices.Equal(got, []string{"c07"}) || !strings.Contains(d.Conditions[1].Message, "celExpressions[0]: the CEL expressions cost too much") {
+			t.Fatalf("selected %v: %s", got, d.Conditions[1].Message)
+		}
+		r.SetPrior(&Prior{Decision: &d, Sequence: uint64(i) + 1})
+	}
+	w.fleet.SetPolicy(&schemas.PlacementPolicySpec{DeadBand: new(int64)})
+	r.Refresh(w.now)
+	if r.Asked() != maxExhausted+1 {
+		t.Errorf("%d evaluations, want %d", r.Asked(), maxExhausted+1)
+	}
+	w.cluster("c00", labelled("x", "y"))
+	r.Refresh(w.now)
+	if r.Asked() != maxExhausted+2 {
+		t.Errorf("%d evaluations after a change of one cluster, want %d", r.Asked(), maxExhausted+2)
+	}
+}
+
+// TestFewClustersMayExhaustAnExpression: they do not match, and the others are
+// judged as if they were not there.
+func TestFewClustersMayExhaustAnExpression(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for i := range 6 {
+		w.cluster(fmt.Sprintf("c%d", i), labelled("large", map[bool]string{true: "yes", false: "no"}[i < maxExhausted]))
+	}
+	d := w.decide(place(t, celSpec(`managedCluster.metadata.labels.large == "no" || `+endless())), nil)
+	if got := SelectedNames(&d); len(got) != 4 || d.Rejected["Expression"] != maxExhausted || d.Conditions[1].Status != conditionFalse {
+		t.Errorf("selected %v, rejected %v: %s", got, d.Rejected, d.Conditions[1].Message)
+	}
+}
+
+// TestAskingAheadChangesNothing: a ranking that asked in small parts, while
+// things changed, is like one that asks at once, and asks nobody twice.
+func TestAskingAheadChangesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const clusters = 60
+	name := func(i int) string { return fmt.Sprintf("c%02d", i) }
+	for i := range clusters {
+		w.cluster(name(i))
+		w.score(name(i), "gpu", int32(i), time.Hour)
+	}
+	p := place(t, celSpec(costly))
+	r := NewRanking(p, w.fleet, nil)
+	steps := 0
+	for ; !r.Ask(w.now, 100); steps++ {
+		switch steps {
+		case 3:
+			w.score(name(0), "gpu", 90, time.Hour) // asked already
+			w.cluster(name(clusters-1), labelled("x", "y"))
+			w.cluster("late")
+			w.score("late", "gpu", 91, time.Hour)
+		case 5:
+			w.fleet.DeleteCluster(name(30))
+		}
+	}
+	before := r.Asked()
+	r.Refresh(w.now)
+	if steps < 5 || before > clusters || r.Asked() != before+1 {
+		t.Errorf("in %d steps %d were asked, and then %d", steps, before, r.Asked()-before)
+	}
+	got, want := r.Decision(), w.decide(p, nil)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("it differs: %s", diff)
+	}
+	w.set("other")
+	if !r.Ask(w.now, 1) || r.Asked() != before+1 {
+		t.Errorf("for a set that nobody is in, %d were asked anew", r.Asked()-before-1)
+	}
 }
 
 func TestResourcesOfExpressions(t *testing.T) {

@@ -20,6 +20,7 @@ type oracle struct {
 	bound     map[string]bool // in namespace default
 	scores    map[[2]string]oracleScore
 	decisions map[Key][]string
+	cordons   map[string]schemas.CordonSpec
 }
 
 type oracleScore struct {
@@ -27,10 +28,57 @@ type oracleScore struct {
 	until time.Time
 }
 
+// decide selects where there is no flap control: who is being drained goes
+// at once, if another cluster takes its place.
 func (o *oracle) decide(spec clusterv1beta1.PlacementSpec, own Key, prior []string, now time.Time) ([]string, map[string]int64) {
+	ranked, totals := o.rank(spec, own, prior, nil, now)
+	if gone := o.leaving(spec, ranked, prior, now); len(gone) > 0 {
+		ranked, totals = o.rank(spec, own, prior, gone, now)
+	}
+	if n := spec.NumberOfClusters; n != nil && int(*n) < len(ranked) {
+		ranked = ranked[:*n]
+	}
+	return ranked, totals
+}
+
+// leaving is who is being drained and may go, of the ranked: those that are
+// forced, then the worst, as long as enough are left.
+func (o *oracle) leaving(spec clusterv1beta1.PlacementSpec, ranked, prior []string, now time.Time) (gone []string) {
+	least := 1
+	if spec.NumberOfClusters != nil {
+		least = int(*spec.NumberOfClusters)
+	}
+	left := len(ranked)
+	for _, force := range []bool{true, false} {
+		for _, name := range slices.Backward(ranked) {
+			c, held := o.cordoned(name, now)
+			if !held || c.State != schemas.CordonDraining || c.Force != force || !slices.Contains(prior, name) {
+				continue
+			}
+			if force || left > least {
+				gone = append(gone, name)
+				left--
+			}
+		}
+	}
+	return gone
+}
+
+func (o *oracle) cordoned(name string, now time.Time) (schemas.CordonSpec, bool) {
+	c, there := o.cordons[name]
+	return c, there && c.State != schemas.CordonLifted && (c.Until == nil || now.Before(*c.Until))
+}
+
+func (o *oracle) open(name string, prior, gone []string, now time.Time) bool {
+	_, shut := o.cordoned(name, now)
+	return !shut || slices.Contains(prior, name) && !slices.Contains(gone, name)
+}
+
+// rank has all that are eligible, the best first.
+func (o *oracle) rank(spec clusterv1beta1.PlacementSpec, own Key, prior, gone []string, now time.Time) ([]string, map[string]int64) {
 	var feasible []*schemas.Cluster
 	for _, c := range o.clusters {
-		if o.available(spec, c) && o.matches(spec, c) && o.tolerated(spec, c, slices.Contains(prior, c.Name), now) {
+		if o.available(spec, c) && o.matches(spec, c) && o.tolerated(spec, c, slices.Contains(prior, c.Name), now) && o.open(c.Name, prior, gone, now) {
 			feasible = append(feasible, c)
 		}
 	}
@@ -43,9 +91,6 @@ func (o *oracle) decide(spec clusterv1beta1.PlacementSpec, own Key, prior []stri
 	slices.SortFunc(feasible, func(a, b *schemas.Cluster) int {
 		return cmp.Or(cmp.Compare(totals[b.Name], totals[a.Name]), cmp.Compare(a.Name, b.Name))
 	})
-	if n := spec.NumberOfClusters; n != nil && int(*n) < len(feasible) {
-		feasible = feasible[:*n]
-	}
 	names := []string{}
 	for _, c := range feasible {
 		names = append(names, c.Name)

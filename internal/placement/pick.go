@@ -1,7 +1,5 @@
 package placement
 
-import "container/heap"
-
 // pick selects up to n clusters: those of forced, then, one after the other,
 // the first in order of those that violate least. A violation of a term
 // counts more than those of all later terms, and one of DoNotSchedule is not
@@ -9,21 +7,29 @@ import "container/heap"
 func (r *Ranking) pick(order, forced []int32, n int, ids []int32) []int32 {
 	p := newPicker(&r.spread, order)
 	for _, id := range forced {
-		p.take(r.spread.places[r.spread.of[id]])
+		p.take(&r.spread.places[r.spread.of[id]])
 	}
-	ids = append(ids, forced...)
+	return p.pick(n, append(ids, forced...))
+}
+
+// pick appends to ids until there are n, or nobody may be picked any more.
+func (p *picker) pick(n int, ids []int32) []int32 {
 	p.restart()
 	for len(ids) < n && len(p.open) > 0 {
-		q := p.open[0]
-		if now := p.violations(q.place); now != q.violations {
-			p.reopen(now)
+		block := p.open[0].index
+		if key, open := p.best(block); !open || key != p.open[0].key {
+			p.settle(key, open)
 			continue
 		}
+		q := &p.queues[p.blocks[block].open[0].index]
 		ids = append(ids, q.next())
-		if p.take(q.place) {
+		switch leadRose, rose := p.take(&q.place); {
+		case rose:
 			p.restart()
-		} else {
-			p.reopen(p.violations(q.place))
+		case leadRose:
+			p.reopen()
+		default:
+			p.settle(p.best(block))
 		}
 	}
 	return ids
@@ -31,10 +37,9 @@ func (r *Ranking) pick(order, forced []int32, n int, ids []int32) []int32 {
 
 // queue is the clusters of one place that are not picked yet.
 type queue struct {
-	place      spot
-	ids        []int32
-	ranks      []int32 // theirs in the order
-	violations uint16
+	place spot
+	ids   []int32
+	ranks []int32 // theirs in the order
 }
 
 func (q *queue) next() int32 {
@@ -43,30 +48,56 @@ func (q *queue) next() int32 {
 	return id
 }
 
-// picker is a heap of the queues that may be picked from.
+// block is the queues that have the same value of the lead.
+type block struct {
+	queues []int32
+	open   waiting // of those, as the other terms have it
+	value  int32   // none for those without
+}
+
+// picker holds the queues that may be picked from. A picked cluster can only
+// make others violate more, unless it has the least of a term risen. So the
+// keys are lower bounds, made anew for the first one alone until then. The
+// term that has the fewest values, the lead, rises most often: its violations
+// are added for a whole block of queues, and its rise costs a look at each
+// block only.
 type picker struct {
 	*spread
+	lead   int
 	queues []queue
-	open   []*queue
-	taken  [][]int32 // of each term's values
-	least  []int32   // taken of any value of a term
-	atThat []int32   // how many values have so few
+	blocks []block
+	open   waiting // of blocks
+	terms  []tally
+}
+
+// tally is what is taken of a term's values.
+type tally struct {
+	spreadTerm
+	bit    uint16   // of a violation, the first term's the highest
+	taken  []int32  // of each value
+	breaks []uint16 // the bit where one more of the value would violate, else 0
+	least  int32    // taken of any value
+	atThat int32    // how many values have so few
 }
 
 func newPicker(s *spread, order []int32) *picker {
-	p := &picker{spread: s, queues: make([]queue, len(s.places)), least: make([]int32, len(s.terms)), atThat: make([]int32, len(s.terms))}
+	p := &picker{spread: s, queues: make([]queue, len(s.places)), terms: make([]tally, len(s.terms))}
 	for i, place := range s.places {
 		p.queues[i].place = place
 	}
 	p.line(order)
-	for i := range s.terms {
-		p.taken = append(p.taken, make([]int32, len(s.count[i])))
-		for _, n := range s.count[i] {
-			if n > 0 {
-				p.atThat[i]++
-			}
+	for i := range p.terms {
+		t, values := &p.terms[i], len(s.count[i])
+		*t = tally{spreadTerm: s.terms[i], bit: 1 << (maxSpreadTerms - 1 - i), taken: make([]int32, values), breaks: make([]uint16, values), least: -1}
+		if t.hard {
+			t.bit = forbidden
+		}
+		t.rise(s.count[i])
+		if lead := &p.terms[p.lead]; t.atThat > 0 && (lead.atThat == 0 || t.atThat < lead.atThat) {
+			p.lead = i
 		}
 	}
+	p.divide()
 	return p
 }
 
@@ -90,6 +121,26 @@ func (p *picker) line(order []int32) {
 	}
 }
 
+// divide makes the blocks.
+func (p *picker) divide() {
+	p.blocks = make([]block, len(p.count[p.lead])+1)
+	for i := range p.blocks {
+		p.blocks[i].value = int32(i)
+	}
+	last := len(p.blocks) - 1
+	p.blocks[last].value = none
+	for i := range p.queues {
+		if len(p.queues[i].ids) == 0 {
+			continue
+		}
+		b := &p.blocks[last]
+		if value := p.queues[i].place[p.lead]; value != none {
+			b = &p.blocks[value]
+		}
+		b.queues = append(b.queues, int32(i))
+	}
+}
+
 func grown(s []int32, n int) []int32 {
 	if cap(s) < n {
 		return make([]int32, n)
@@ -97,97 +148,68 @@ func grown(s []int32, n int) []int32 {
 	return s[:n]
 }
 
-// take counts a cluster of the spot, and reports whether the least of a term
-// has risen, so that others may violate less than before.
-func (p *picker) take(of spot) (risen bool) {
+// take counts a cluster of the spot, and reports whether the least of the
+// lead, or that of another term, has risen, so that others may violate less
+// than before.
+func (p *picker) take(of *spot) (leadRose, rose bool) {
 	for i := range p.terms {
-		value := of[i]
-		if value == none {
-			continue
-		}
-		p.taken[i][value]++
-		if p.taken[i][value] != p.least[i]+1 {
-			continue
-		}
-		if p.atThat[i]--; p.atThat[i] > 0 {
-			continue
-		}
-		risen = true
-		p.least[i]++
-		for v, n := range p.taken[i] {
-			if n == p.least[i] && p.count[i][v] > 0 {
-				p.atThat[i]++
-			}
+		if of[i] != none && p.terms[i].take(of[i], p.count[i]) {
+			leadRose, rose = leadRose || i == p.lead, rose || i != p.lead
 		}
 	}
-	return risen
+	return leadRose, rose
+}
+
+// take counts one more of a value, and reports whether the least rose by it.
+func (t *tally) take(value int32, live []int32) bool {
+	t.taken[value]++
+	t.breaks[value] = t.violates(value)
+	if t.taken[value] != t.least+1 {
+		return false
+	}
+	if t.atThat--; t.atThat > 0 {
+		return false
+	}
+	t.rise(live)
+	return true
+}
+
+// rise makes the least one more, of the values that eligible clusters have.
+func (t *tally) rise(live []int32) {
+	t.least++
+	for value, n := range t.taken {
+		if n == t.least && live[value] > 0 {
+			t.atThat++
+		}
+		t.breaks[value] = t.violates(int32(value))
+	}
 }
 
 // forbidden is more than any sum of violations that are allowed.
 const forbidden = 1 << maxSpreadTerms
 
-// violations has a bit for each term that one more cluster of the spot would
-// violate, the first term's the highest.
-func (p *picker) violations(of spot) uint16 {
-	var out uint16
+func (t *tally) violates(value int32) uint16 {
+	if t.taken[value]+1-t.least <= t.skew {
+		return 0
+	}
+	return t.bit
+}
+
+// violation is the term's bit where one more of the value violates it, else
+// 0. Who has no value violates always.
+func (t *tally) violation(value int32) uint16 {
+	if value == none {
+		return t.bit
+	}
+	return t.breaks[value]
+}
+
+// violations are those of all terms but the lead.
+func (p *picker) violations(of *spot) (out uint16) {
 	for i := range p.terms {
-		t := &p.terms[i]
-		if of[i] != none && p.taken[i][of[i]]+1-p.least[i] <= t.skew {
-			continue
+		if i != p.lead {
+			out |= p.terms[i].violation(of[i])
 		}
-		if t.hard {
-			return forbidden
-		}
-		out |= 1 << (maxSpreadTerms - 1 - i)
 	}
 	return out
-}
-
-// restart looks at every queue anew.
-func (p *picker) restart() {
-	p.open = p.open[:0]
-	for i := range p.queues {
-		q := &p.queues[i]
-		if len(q.ids) == 0 {
-			continue
-		}
-		if q.violations = p.violations(q.place); q.violations != forbidden {
-			p.open = append(p.open, q)
-		}
-	}
-	heap.Init(p)
-}
-
-// reopen puts the first queue where it belongs now.
-func (p *picker) reopen(violations uint16) {
-	if len(p.open[0].ids) == 0 || violations == forbidden {
-		heap.Pop(p)
-		return
-	}
-	p.open[0].violations = violations
-	heap.Fix(p, 0)
-}
-
-// Len, Less, Swap, Push and Pop are container/heap's.
-func (p *picker) Len() int { return len(p.open) }
-
-// Less prefers fewer violations, then the better rank.
-func (p *picker) Less(i, j int) bool {
-	a, b := p.open[i], p.open[j]
-	if a.violations != b.violations {
-		return a.violations < b.violations
-	}
-	return a.ranks[0] < b.ranks[0]
-}
-
-func (p *picker) Swap(i, j int) { p.open[i], p.open[j] = p.open[j], p.open[i] }
-
-// Push is never needed.
-func (p *picker) Push(any) {}
-
-// Pop removes the last.
-func (p *picker) Pop() any {
-	last := p.open[len(p.open)-1]
-	p.open = p.open[:len(p.open)-1]
-	return last
 }

@@ -53,7 +53,7 @@ func (f *Fleet) SetPolicy(p *schemas.PlacementPolicySpec) {
 		f.policy = *p
 	}
 	f.policies++
-	f.note(none)
+	f.version++
 }
 
 // CheckPolicy returns what is wrong with settings that contradict each other.

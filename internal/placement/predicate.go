@@ -2,6 +2,7 @@ package placement
 
 import (
 	"fmt"
+	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -32,8 +33,10 @@ func matchesAny(predicates []selectors, c *cluster) bool {
 	return len(predicates) == 0
 }
 
+// compiler takes milliseconds to make.
+var compiler = sync.OnceValues(expression.NewCompiler)
+
 func compilePredicates(predicates []clusterv1beta1.ClusterPredicate) ([]selectors, error) {
-	var compiler *expression.Compiler
 	out := make([]selectors, 0, len(predicates))
 	for i, p := range predicates {
 		required := p.RequiredClusterSelector
@@ -43,12 +46,11 @@ func compilePredicates(predicates []clusterv1beta1.ClusterPredicate) ([]selector
 			return nil, err
 		}
 		if expressions := required.CelSelector.CelExpressions; len(expressions) > 0 {
-			if compiler == nil {
-				if compiler, err = expression.NewCompiler(); err != nil {
-					return nil, err
-				}
+			c, err := compiler()
+			if err != nil {
+				return nil, err
 			}
-			if s.cel, err = compiler.Compile(field+".celSelector.celExpressions", expressions); err != nil {
+			if s.cel, err = c.Compile(field+".celSelector.celExpressions", expressions); err != nil {
 				return nil, err
 			}
 		}

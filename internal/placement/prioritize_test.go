@@ -27,7 +27,7 @@ func TestWeights(t *testing.T) {
 		"an unknown one at 0":   {policy: exact(builtIn("Luck", 0)), want: map[string]int64{}},
 		"an unknown mode":       {policy: clusterv1beta1.PrioritizerPolicy{Mode: "Roughly"}, wantProblem: `"Roughly"`},
 		"no coordinate":         {policy: exact(clusterv1beta1.PrioritizerConfig{Weight: 1}), wantProblem: "scoreCoordinate is missing"},
-		"AddOn without addOn":   {policy: exact(clusterv1beta1.PrioritizerConfig{Weight: 1, ScoreCoordinate: &clusterv1beta1.ScoreCoordinate{Type: "AddOn"}}), wantProblem: "without addOn"},
+		"AddOn without addOn":   {policy: exact(clusterv1beta1.PrioritizerConfig{Weight: 1, ScoreCoordinate: &clusterv1beta1.ScoreCoordinate{Type: "AddOn"}}), wantProblem: "configurations[0].scoreCoordinate.addOn is missing"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -24,6 +24,7 @@ func TestDecideEqualsTheOracle(t *testing.T) {
 			var before []string
 			if prior != nil {
 				before = SelectedNames(prior.Decision)
+				h.cordon(pick(h.rng, append(before, h.name())...))
 			}
 			d := h.decide(p, prior)
 			want, totals := h.oracle.decide(spec, p.Key(), before, h.now)
@@ -50,6 +51,7 @@ func TestRankingEqualsDecide(t *testing.T) {
 	var seen [3]int
 	for seed := range uint64(200) {
 		h := newHistory(t, seed)
+		h.rebalances = true
 		spec := h.randomSpec()
 		h.groups(&spec)
 		h.expressions(&spec)
@@ -92,6 +94,7 @@ func TestRefreshIsNeededWhenItSays(t *testing.T) {
 	settled := 0
 	for seed := range uint64(200) {
 		h := newHistory(t, seed)
+		h.rebalances = true
 		for range 150 {
 			h.step()
 		}
@@ -154,6 +157,7 @@ func TestOrderOfArrivalDoesNotMatter(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(100) {
 		h := newHistory(t, seed)
+		h.rebalances = true
 		for range 200 {
 			h.step()
 		}
@@ -173,6 +177,7 @@ func TestSelectionKeepsItsPromises(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {
 		h := newHistory(t, seed)
+		h.rebalances = true
 		for range 150 {
 			h.step()
 		}
@@ -205,13 +210,14 @@ func TestRankingFarBehindLooksAtAll(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(5) {
 		h := newHistory(t, seed)
+		h.rebalances = true
 		p := place(t, h.randomSpec(), h.variant)
 		r := NewRanking(p, h.fleet, nil)
 		for range 3 {
 			for range 3000 {
 				h.step()
 			}
-			if _, known := h.fleet.since(r.seen); known {
+			if _, known := h.fleet.facts.after(r.seen); known {
 				t.Fatal("the fleet still knows every change: the test is blunt")
 			}
 			r.Refresh(h.now)

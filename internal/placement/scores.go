@@ -33,6 +33,7 @@ type scoreTable struct {
 	ours   [][]scoreItem
 	others [][]scoreItem
 	held   int // entries that are not nil: a table without any is dropped
+	changes
 }
 
 // scoreItem is one value. It holds up to and including until; a value that
@@ -162,7 +163,8 @@ func (f *Fleet) putScores(t *scoreTable, column *[][]scoreItem, id int32, items 
 	}
 	t.held += count(items) - count((*column)[id])
 	(*column)[id] = items
-	f.note(id)
+	f.note(&t.changes, id)
+	f.scored.note(f.version, id, len(f.names)/4+256)
 	return !onlyExtended(before, t.of(id), now.UnixNano())
 }
 

@@ -65,7 +65,7 @@ func (f *Fleet) DeleteBinding(namespace, name string) {
 }
 
 func (f *Fleet) rebind() {
-	f.note(none)
+	f.version++
 	f.bound = f.version
 }
 

@@ -63,6 +63,7 @@ type spread struct {
 	count  [][]int32 // of each term's values, how many eligible clusters have it
 	ids    []int32   // room for a picker, and its ranks
 	ranks  []int32
+	stands stand
 }
 
 func newSpread(terms []spreadTerm) spread {
@@ -84,12 +85,14 @@ func (s *spread) locate(id int32, c *cluster, eligible bool) {
 	for int(id) >= len(s.of) {
 		s.of = append(s.of, none)
 	}
-	s.tally(s.of[id], -1)
+	was := s.of[id]
+	s.tally(was, -1)
 	s.of[id] = none
 	if eligible {
 		s.of[id] = s.placeOf(c)
 	}
 	s.tally(s.of[id], 1)
+	s.stands.open = s.stands.open && was == s.of[id]
 }
 
 func (s *spread) tally(number, by int32) {
@@ -138,24 +141,30 @@ func (s *spread) valueOf(term int, c *cluster) int32 {
 // spreadContest is contest where clusters are spread: what would be picked
 // against what was.
 func (r *Ranking) spreadContest(n int) contest {
-	holders := r.holders(len(r.order))
+	r.survey()
+	s := &r.fleet.scratch
+	s.holders = s.holders[:0]
+	for _, id := range r.order {
+		if r.holds(id) {
+			s.holders = append(s.holders, id)
+		}
+	}
+	holders := s.holders
 	if len(holders) > n {
 		holders = r.pick(holders, nil, n, nil)
-		slices.SortFunc(holders, r.compare)
+		r.rank(holders)
 	}
 	x := contest{holders: holders, vacant: n - len(holders)}
-	chosen := map[int32]bool{}
 	ideal := r.pick(r.merged(holders), nil, n, nil)
-	slices.SortFunc(ideal, r.compare)
-	held := set(holders)
+	r.rank(ideal)
+	chosen, held := r.mark(&s.ideal, ideal), r.mark(&s.held, holders)
 	for _, id := range ideal {
-		chosen[id] = true
-		if !held[id] {
+		if !held.has(id) {
 			x.rivals = append(x.rivals, id)
 		}
 	}
 	for _, id := range slices.Backward(holders) {
-		if !chosen[id] {
+		if !chosen.has(id) {
 			x.behind = append(x.behind, id)
 		}
 	}
@@ -163,22 +172,27 @@ func (r *Ranking) spreadContest(n int) contest {
 }
 
 // spreadFill picks anew around the holders that were not released.
-func (r *Ranking) spreadFill(x *contest, released map[int32]bool, n int, ids []int32) []int32 {
-	kept := slices.DeleteFunc(slices.Clone(x.holders), func(id int32) bool { return released[id] })
-	skip := set(kept)
-	order := slices.DeleteFunc(r.merged(x.holders), func(id int32) bool { return skip[id] })
-	return r.pick(order, kept, n, ids)
+func (r *Ranking) spreadFill(x *contest, released *marks, n int, ids []int32) []int32 {
+	kept := slices.DeleteFunc(slices.Clone(x.holders), released.has)
+	if len(kept) == n {
+		return append(ids, kept...)
+	}
+	order := r.merged(x.holders)
+	skip := r.mark(&r.fleet.scratch.held, kept)
+	ids = r.pick(slices.DeleteFunc(order, skip.has), kept, n, ids)
+	r.rank(ids)
+	return ids
 }
 
 // merged is the order in which a holder comes before everybody who does not
 // lead it by more than the dead band.
 func (r *Ranking) merged(holders []int32) []int32 {
-	held, out := set(holders), make([]int32, 0, len(r.order))
+	held, out := r.mark(&r.fleet.scratch.held, holders), make([]int32, 0, len(r.order))
 	for _, id := range r.order {
-		if held[id] {
+		if held.has(id) {
 			continue
 		}
-		for len(holders) > 0 && r.total[id]-r.total[holders[0]] <= r.policy.band() {
+		for len(holders) > 0 && r.total(id)-r.total(holders[0]) <= r.policy.band() {
 			out, holders = append(out, holders[0]), holders[1:]
 		}
 		out = append(out, id)

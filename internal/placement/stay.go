@@ -47,7 +47,7 @@ func (r *Ranking) stay() {
 			continue
 		}
 		was := prior.Clusters[i]
-		r.total[id] = was.Score
+		r.totals[id] = int32(was.Score)
 		c.ids, c.groups = append(c.ids, id), append(c.groups, was.Group)
 	}
 	c.list = keptGroups(prior.Groups, c.groups)

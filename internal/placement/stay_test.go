@@ -22,7 +22,7 @@ func TestBadSpecKeepsTheDecision(t *testing.T) {
 		spec      func(*clusterv1beta1.PlacementSpec)
 		wantField string
 	}{
-		"unknown prioritizer": {func(s *clusterv1beta1.PlacementSpec) { s.PrioritizerPolicy = exact(builtIn("Luck", 1)) }, `spec.prioritizerPolicy names the built-in prioritizer "Luck"`},
+		"unknown prioritizer": {func(s *clusterv1beta1.PlacementSpec) { s.PrioritizerPolicy = exact(builtIn("Luck", 1)) }, `spec.prioritizerPolicy.configurations[0].scoreCoordinate.builtIn is "Luck"`},
 		"weight": {func(s *clusterv1beta1.PlacementSpec) {
 			s.PrioritizerPolicy = exact(addOnOf("gpu", 1), builtIn("Steady", 11))
 		}, "spec.prioritizerPolicy.configurations[1].weight is 11: write -10 to 10"},
@@ -50,7 +50,7 @@ func TestBadSpecKeepsTheDecision(t *testing.T) {
 		"expression for ever": {func(s *clusterv1beta1.PlacementSpec) {
 			list := "[" + strings.Repeat("1,", 99) + "1]"
 			s.Predicates = []clusterv1beta1.ClusterPredicate{celPredicate(list + ".all(a, " + list + ".all(b, " + list + ".all(c, true)))")}
-		}, "celExpressions[0]: operation cancelled: actual cost limit exceeded"},
+		}, "celExpressions[0]: the CEL expressions cost too much"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

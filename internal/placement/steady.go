@@ -10,3 +10,7 @@ func steadyScore(selected bool) int64 {
 	}
 	return 0
 }
+
+// steady is what the prioritizer says in this decision: nothing while the
+// Placement is rebalanced.
+func (r *Ranking) steady(selected bool) int64 { return steadyScore(selected && !r.rebalancing) }

@@ -22,8 +22,8 @@ func checkTolerations(tolerations []clusterv1beta1.Toleration) error {
 	return nil
 }
 
-// tolerate reports which of the taints, if any, keeps the cluster from being
-// selected, and else until when all of them are tolerated. PreferNoSelect
+// tolerate reports which of the taints, if any, is the first to keep the cluster
+// from being selected, and until when that answer stays. PreferNoSelect
 // keeps no cluster away, NoSelectIfNew none that is selected already.
 func tolerate(taints []schemas.Taint, tolerations []clusterv1beta1.Toleration, selected bool, now int64) (refused *schemas.Taint, until int64) {
 	until = never
@@ -39,7 +39,7 @@ func tolerate(taints []schemas.Taint, tolerations []clusterv1beta1.Toleration, s
 		}
 		end := toleratedUntil(taint, tolerations, now)
 		if end <= now {
-			return taint, never
+			return taint, until // one before it may be tolerated until then
 		}
 		until = min(until, end)
 	}

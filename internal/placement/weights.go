@@ -44,7 +44,7 @@ func termsOf(policy clusterv1beta1.PrioritizerPolicy) ([]term, error) {
 	case "", clusterv1beta1.PrioritizerPolicyModeAdditive:
 		for _, name := range []string{builtInBalance, builtInSteady} {
 			c := clusterv1beta1.ScoreCoordinate{Type: clusterv1beta1.ScoreCoordinateTypeBuiltIn, BuiltIn: name}
-			configured = append(configured, weighted{c, 1})
+			configured = append(configured, weighted{ScoreCoordinate: c, weight: 1})
 		}
 	default:
 		return nil, fmt.Errorf("spec.prioritizerPolicy.mode is %q: write Additive or Exact", policy.Mode)
@@ -56,7 +56,7 @@ func termsOf(policy clusterv1beta1.PrioritizerPolicy) ([]term, error) {
 		if c.Weight < -maxWeight || c.Weight > maxWeight {
 			return nil, fmt.Errorf("spec.prioritizerPolicy.configurations[%d].weight is %d: write %d to %d", i, c.Weight, -maxWeight, maxWeight)
 		}
-		configured = override(configured, weighted{*c.ScoreCoordinate, c.Weight})
+		configured = override(configured, weighted{*c.ScoreCoordinate, c.Weight, i})
 	}
 	var terms []term
 	for _, w := range configured {
@@ -75,6 +75,7 @@ func termsOf(policy clusterv1beta1.PrioritizerPolicy) ([]term, error) {
 type weighted struct {
 	clusterv1beta1.ScoreCoordinate
 	weight int32
+	at     int // in the configurations
 }
 
 // override replaces the same built-in, or appends. Coordinates that carry an
@@ -83,18 +84,22 @@ func override(all []weighted, w weighted) []weighted {
 	for i := range all {
 		same := all[i].Type == w.Type && all[i].BuiltIn == w.BuiltIn && all[i].AddOn == nil && w.AddOn == nil
 		if same {
-			all[i].weight = w.weight
+			all[i] = w
 			return all
 		}
 	}
 	return append(all, w)
 }
 
+func (w weighted) field() string {
+	return fmt.Sprintf("spec.prioritizerPolicy.configurations[%d].scoreCoordinate", w.at)
+}
+
 func (w weighted) term() (term, error) {
 	t := term{name: w.BuiltIn, weight: int64(w.weight)}
 	if w.Type == clusterv1beta1.ScoreCoordinateTypeAddOn {
 		if w.AddOn == nil {
-			return t, fmt.Errorf("spec.prioritizerPolicy has a scoreCoordinate of type AddOn without addOn")
+			return t, fmt.Errorf("%s.addOn is missing, and the type is AddOn: write resourceName and scoreName", w.field())
 		}
 		t.kind, t.resource, t.score = kindAddOn, w.AddOn.ResourceName, w.AddOn.ScoreName
 		t.name = "AddOn/" + t.resource + "/" + t.score
@@ -110,7 +115,7 @@ func (w weighted) term() (term, error) {
 	case builtInMemory:
 		t.kind, t.amount = kindResource, amountMemory
 	default:
-		return t, fmt.Errorf("spec.prioritizerPolicy names the built-in prioritizer %q: write Steady, Balance, ResourceAllocatableCPU or ResourceAllocatableMemory", w.BuiltIn)
+		return t, fmt.Errorf("%s.builtIn is %q: write Steady, Balance, ResourceAllocatableCPU or ResourceAllocatableMemory", w.field(), w.BuiltIn)
 	}
 	return t, nil
 }

@@ -58,12 +58,42 @@ func (w *world) audit(from time.Time) (counts map[string]int, results []schemas.
 	return counts, results
 }
 
-// TestAuditOfAPeriod: several Placements that balance against each other,
-// with clusters that come, go and are tainted while scores move.
 func TestAuditOfAPeriod(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	began := time.Now().Add(-time.Minute)
+	w.period()
+	counts, results := w.audit(began)
+	if counts[schemas.ReplayEqual] < 8 || len(counts) != 1 {
+		t.Errorf("audit says %v: %+v", maps.Clone(counts), results)
+	}
+	t.Logf("audited: %v", counts)
+}
+
+// TestAuditOfReplicas: two count decisions of their own that the other was
+// faster to replace, so what these counted is in no log. That is said, and no
+// decision is found to be another.
+func TestAuditOfReplicas(t *testing.T) {
+	t.Parallel()
+	w := newWorldOf(t, plainly, plainly)
+	began := time.Now().Add(-time.Minute)
+	w.period()
+	counts, results := w.audit(began)
+	if counts[schemas.ReplayEqual] < 8 || counts[schemas.ReplayDifferent] > 0 {
+		t.Errorf("audit says %v: %+v", maps.Clone(counts), results)
+	}
+	for _, r := range results {
+		if len(r.Expired) == 0 || !strings.Contains(r.Expired[0], "behind") {
+			t.Errorf("%+v is not for a decision that was never stored", r)
+		}
+	}
+	t.Logf("audited: %v", counts)
+}
+
+// period has several Placements that balance against each other, with clusters
+// that come, go and are tainted while scores move.
+func (w *world) period() {
+	w.t.Helper()
 	names := []string{"a", "b", "c", "d", "e"}
 	for _, name := range names {
 		w.cluster(name)
@@ -97,11 +127,51 @@ func TestAuditOfAPeriod(t *testing.T) {
 		w.place(name, additive, 2)
 		w.eventually("the end is decided", func() bool { d, _ := w.decision(name); return d != nil && d.Placement.Generation == 2 })
 	}
-	counts, results := w.audit(began)
-	if counts[schemas.ReplayEqual] < 8 || len(counts) != 1 {
-		t.Errorf("audit says %v: %+v", maps.Clone(counts), results)
+}
+
+// TestADecisionBesideGarbageFollows: replay steps back to what the
+// placement-writer goes by, and says no more than it has lost.
+func TestADecisionBesideGarbageFollows(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for i, name := range []string{"a", "b", "c"} {
+		w.cluster(name)
+		w.score(name, "gpu", int32(30-10*i))
 	}
-	t.Logf("audited: %v", counts)
+	w.place("train", one, 1)
+	w.decided("train", "a")
+	set := func(name, operator string) {
+		w.put(events.HubSubject(events.KindClusterSet, "", name), schemas.TypeHubClusterSet, &schemas.ClusterSet{
+			Name: name, UID: "set", SelectorType: "LabelSelector", LabelSelector: fmt.Appendf(nil, `{"matchExpressions":[{"key":"region","operator":%q}]}`, operator),
+		})
+	}
+	set("default", "Maybe")
+	set("never", "Maybe")
+	w.put(events.HubSubject(events.KindBinding, "default", "never"), schemas.TypeHubBinding, &schemas.Binding{Name: "never", Namespace: "default", UID: "n", ClusterSet: "never"})
+	w.garbage(events.HubSubject(events.KindCluster, "", "b"))
+	w.garbage(events.ScoreSubject("b", "gpu"))
+	w.garbage(events.DecisionSubject(events.KindPlacement, "default", "train"))
+	w.place("train", `{"numberOfClusters":"some"}`, 2)
+	w.cluster("a", func(c *schemas.Cluster) { c.Taints = []schemas.Taint{{Key: "full", Effect: "NoSelect"}} })
+	at := w.decided("train", "b")
+	w.replay("train", at, schemas.ReplayEqual)
+
+	w.place("lost", strings.Replace(one, `{`, `{"clusterSets":["never"],`, 1), 1)
+	w.eventually("a set that never made sense is named", func() bool {
+		d, _ := w.decision("lost")
+		return d != nil && strings.Contains(d.Conditions[0].Message, "ManagedClusterSet never does not count")
+	})
+	w.replay("lost", 0, schemas.ReplayEqual)
+}
+
+// garbage stores what says that it is of a type which its subject never has.
+func (w *world) garbage(subject string) {
+	w.t.Helper()
+	e, err := events.New(schemas.TypeHubBinding, events.ServiceSource("hub-bridge"), &schemas.Binding{Name: "x", Namespace: "x", UID: "x", ClusterSet: "x"})
+	must(w.t, err)
+	e.SetType(schemas.TypeHubPlacementDeleted)
+	_, err = w.bus.Publish(w.within(), subject, e)
+	must(w.t, err)
 }
 
 func TestExpiredInputsSaySo(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spokewire/spokewire/internal/decider"
 	"github.com/spokewire/spokewire/internal/process/processtest"
 	"github.com/spokewire/spokewire/pkg/ask"
 	"github.com/spokewire/spokewire/pkg/events"
@@ -24,7 +25,7 @@ import (
 
 const patience = 30 * time.Second
 
-// world is a server with the placement-writer and the inquiry service; the
+// world is a server with placement-writers and the inquiry service; the
 // test is the bridge and the scorer.
 type world struct {
 	t   testing.TB
@@ -32,7 +33,15 @@ type world struct {
 	ask ask.Client
 }
 
-func newWorld(t testing.TB) *world {
+func newWorld(t testing.TB) *world { return newWorldOf(t, plainly) }
+
+// view is how a placement-writer sees the bus.
+type view func(decider.Bus) decider.Bus
+
+func plainly(b decider.Bus) decider.Bus { return b }
+
+// newWorldOf has a placement-writer for each view.
+func newWorldOf(t testing.TB, writers ...view) *world {
 	t.Helper()
 	server := eventstest.RunServer(t)
 	bus, err := jetstream.Connect(t.Context(), jetstream.Options{URL: server.URL(), Name: "test"})
@@ -41,12 +50,10 @@ func newWorld(t testing.TB) *world {
 	must(t, bus.EnsureStreams(t.Context(), events.Streams()))
 	w := &world{t: t, bus: bus, ask: ask.Client{Bus: bus}}
 	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 2)
-	go func() {
-		o := placementwriter.DefaultOptions()
-		o.Bus.URL = server.URL()
-		ended <- placementwriter.Run(ctx, o, processtest.Runtime(t))
-	}()
+	ended := make(chan error, 1+len(writers))
+	for _, view := range writers {
+		go func() { ended <- runWriter(t, ctx, server.URL(), view) }()
+	}
 	go func() {
 		o := inquiry.DefaultOptions()
 		o.Bus.URL = server.URL()
@@ -54,7 +61,7 @@ func newWorld(t testing.TB) *world {
 	}()
 	t.Cleanup(func() {
 		cancel()
-		for range 2 {
+		for range cap(ended) {
 			if err := <-ended; !errors.Is(err, context.Canceled) {
 				t.Error(err)
 			}
@@ -69,6 +76,17 @@ func newWorld(t testing.TB) *world {
 		return !errors.Is(err, events.ErrNoResponder)
 	})
 	return w
+}
+
+func runWriter(t testing.TB, ctx context.Context, url string, view view) error {
+	o, rt := placementwriter.DefaultOptions(), processtest.Runtime(t)
+	o.Bus.URL = url
+	bus, err := o.Bus.Connect(ctx, rt)
+	if err != nil {
+		return err
+	}
+	defer bus.Close()
+	return placementwriter.RunOn(ctx, view(bus), o, rt)
 }
 
 func must(t testing.TB, err error) {
@@ -127,7 +145,7 @@ func (w *world) place(name, spec string, generation int64) {
 const one = `{"numberOfClusters":1,"predicates":[{"requiredClusterSelector":{"labelSelector":{"matchLabels":{"region":"eu"}}}}],
 	"prioritizerPolicy":{"mode":"Exact","configurations":[{"weight":1,"scoreCoordinate":{"type":"AddOn","addOn":{"resourceName":"gpu","scoreName":"gpu"}}}]}}`
 
-// decision is the last one of a Placement, and where it stands.
+// decision is the last one of a Placement, nil for none, and where it stands.
 func (w *world) decision(name string) (*schemas.PlacementDecision, uint64) {
 	w.t.Helper()
 	m, err := w.bus.Last(w.within(), events.StreamDecisions, events.DecisionSubject(events.KindPlacement, "default", name))
@@ -136,7 +154,9 @@ func (w *world) decision(name string) (*schemas.PlacementDecision, uint64) {
 	}
 	must(w.t, err)
 	r, err := events.Read(m)
-	must(w.t, err)
+	if err != nil {
+		return nil, m.Sequence // garbage
+	}
 	d, _ := r.Payload.(*schemas.PlacementDecision)
 	return d, m.Sequence
 }

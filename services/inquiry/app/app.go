@@ -3,14 +3,15 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/spokewire/spokewire/internal/bound"
 	"github.com/spokewire/spokewire/internal/process"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/services/inquiry/internal/desk"
@@ -45,13 +46,11 @@ func (o *Options) AddFlags(fs *pflag.FlagSet) {
 
 // Validate says which option makes no sense.
 func (o Options) Validate() error {
-	switch {
-	case o.Concurrency < 1 || o.Concurrency > 64:
-		return fmt.Errorf("--concurrency is %d, want 1 to 64", o.Concurrency)
-	case o.Timeout < time.Second || o.Timeout > 10*time.Minute:
-		return fmt.Errorf("--timeout is %s, want 1s to 10m", o.Timeout)
-	}
-	return o.Bus.Validate()
+	return cmp.Or(
+		bound.Within("--concurrency", o.Concurrency, 1, 64),
+		bound.Within("--timeout", o.Timeout, time.Second, 10*time.Minute),
+		o.Bus.Validate(),
+	)
 }
 
 // Command is the service's command line.

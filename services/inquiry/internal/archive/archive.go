@@ -30,6 +30,10 @@ type Found struct {
 	Basis map[string]uint64
 	// Lost are inputs that are not kept any more, as STREAM SUBJECT.
 	Lost []string
+	// Outrun are decisions that counted and were never stored, as STREAM
+	// SUBJECT: another replica's was faster, and was read in their place, which
+	// often says the same.
+	Outrun []string
 	// Withdrawn: some scores have no value any more, and what they were
 	// before was read too.
 	Withdrawn bool
@@ -43,7 +47,7 @@ func (a *Archive) Today(ctx context.Context, key placement.Key, prepare func(*in
 		return nil, err
 	}
 	r.Now = r.began
-	own := inquiry.Read{Stream: events.StreamDecisions, Subjects: []string{decisionSubject(key)}}
+	own := inquiry.Read{Stream: events.StreamDecisions, Subjects: []string{r.DecisionSubject()}}
 	if err := r.read(own); err != nil {
 		return nil, err
 	}
@@ -78,10 +82,6 @@ func (a *Archive) Then(ctx context.Context, d *schemas.PlacementDecision, shallo
 	return r.Found, err
 }
 
-func decisionSubject(k placement.Key) string {
-	return events.DecisionSubject(events.KindPlacement, k.Namespace, k.Name)
-}
-
 // readRest reads what the Scene asks for beside its base.
 func (r *reading) readRest() error {
 	for _, read := range r.Reads() {
@@ -92,22 +92,23 @@ func (r *reading) readRest() error {
 	return nil
 }
 
-// readAhead reads decisions that counted before the position.
+// readAhead reads decisions that counted although they stand behind the
+// position.
 func (r *reading) readAhead() error {
-	for _, name := range r.decision.Ahead {
-		key, known := keyOf(name)
-		if !known {
+	for _, a := range r.decision.Ahead {
+		subject := events.DecisionSubject(events.KindPlacement, a.Namespace, a.Name)
+		m, err := r.archive.Bus.Next(r.ctx, events.StreamDecisions, subject, a.After)
+		if err != nil && !errors.Is(err, events.ErrNotFound) {
+			return fmt.Errorf("reading %s: %w", events.StreamDecisions, err)
+		}
+		d, name := decisionIn(m), fmt.Sprintf("%s behind #%d", subject, a.After) // m is empty with an error
+		if d == nil {
+			r.lose(events.StreamDecisions, name)
 			continue
 		}
-		m, err := r.archive.Bus.Next(r.ctx, events.StreamDecisions, decisionSubject(key), r.decision.Basis[events.StreamDecisions])
-		switch {
-		case errors.Is(err, events.ErrNotFound):
-			continue
-		case err != nil:
-			return err
-		}
-		if d := decisionIn(m); d != nil && !d.Now.After(r.decision.Now) {
-			r.TakeDecision(d, m.Sequence)
+		r.TakeDecision(d, m.Sequence)
+		if !d.Now.Equal(a.Now) {
+			r.Outrun = append(r.Outrun, events.StreamDecisions+" "+name)
 		}
 	}
 	return nil
@@ -120,7 +121,7 @@ func (r *reading) readPrevious() error {
 		r.DropDecision()
 		return nil
 	}
-	subject := decisionSubject(r.Key)
+	subject := r.DecisionSubject()
 	m, err := r.archive.Bus.Next(r.ctx, events.StreamDecisions, subject, previous-1)
 	if err != nil && !errors.Is(err, events.ErrNotFound) {
 		return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/spokewire/spokewire/internal/intake"
 	"github.com/spokewire/spokewire/internal/placement"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/schemas"
@@ -23,15 +24,16 @@ func (d *Decision) Ref() schemas.DecisionRef {
 	return schemas.DecisionRef{Namespace: d.Placement.Namespace, Name: d.Placement.Name, Sequence: d.Sequence, Now: d.Now}
 }
 
-// Decision reads a Placement's decision at a sequence, or with 0 its last. It
-// returns a *events.Refusal where the log has none.
+// Decision reads a Placement's decision at a sequence, or with 0 its last: of
+// one in shadow what Spokewire decided last. It returns a *events.Refusal
+// where the log has none.
 func (a *Archive) Decision(ctx context.Context, key placement.Key, sequence uint64) (*Decision, error) {
 	var m events.Message
 	var err error
 	if sequence == 0 {
-		m, err = a.Bus.Last(ctx, events.StreamDecisions, decisionSubject(key))
+		m, err = a.lastDecision(ctx, key)
 	} else {
-		m, err = a.Bus.Next(ctx, events.StreamDecisions, decisionSubject(key), sequence-1)
+		m, err = a.Bus.Next(ctx, events.StreamDecisions, decisionsOf(events.EncodeToken(key.Namespace), events.EncodeToken(key.Name)), sequence-1)
 	}
 	d := decisionIn(m)
 	switch {
@@ -45,6 +47,37 @@ func (a *Archive) Decision(ctx context.Context, key placement.Key, sequence uint
 	return &Decision{PlacementDecision: d, Sequence: m.Sequence, ReceivedAt: m.ReceivedAt}, nil
 }
 
+// lastDecision prefers the shadow's, which ends with the shadow.
+func (a *Archive) lastDecision(ctx context.Context, key placement.Key) (events.Message, error) {
+	m, err := a.lastReadable(ctx, events.StreamDecisions, events.DecisionSubject(events.KindShadow, key.Namespace, key.Name))
+	if err == nil && decisionIn(m) != nil || err != nil && !errors.Is(err, events.ErrNotFound) {
+		return m, err
+	}
+	return a.lastReadable(ctx, events.StreamDecisions, events.DecisionSubject(events.KindPlacement, key.Namespace, key.Name))
+}
+
+func (a *Archive) lastReadable(ctx context.Context, stream, subject string) (events.Message, error) {
+	m, err := a.Bus.Last(ctx, stream, subject)
+	if err != nil {
+		return m, err
+	}
+	if _, refused := intake.Read(m); refused == nil {
+		return m, nil
+	}
+	before, _, err := a.before(ctx, m)
+	switch {
+	case err != nil:
+		return m, err
+	case before == nil:
+		return m, events.ErrNotFound
+	}
+	return before.Message, nil
+}
+
+// decisionsOf covers the decisions of Placements, in shadow and otherwise,
+// with some of other objects, which decisionIn leaves out.
+func decisionsOf(namespace, name string) string { return "sw.decision.*." + namespace + "." + name }
+
 // Decisions calls fn with the decisions of a period, oldest first, until it
 // returns false.
 func (a *Archive) Decisions(ctx context.Context, q *schemas.AuditAsk, fn func(*Decision) (bool, error)) error {
@@ -55,7 +88,7 @@ func (a *Archive) Decisions(ctx context.Context, q *schemas.AuditAsk, fn func(*D
 	if q.Name != "" {
 		name = events.EncodeToken(q.Name)
 	}
-	filter := "sw.decision." + events.KindPlacement + "." + namespace + "." + name
+	filter := decisionsOf(namespace, name)
 	after, err := a.start(ctx, filter, q)
 	for err == nil {
 		var m events.Message

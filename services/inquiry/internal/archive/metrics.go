@@ -55,10 +55,39 @@ func (a *Archive) sources(ctx context.Context, cluster string, take func(events.
 			continue
 		}
 		seen[m.Subject] = true
-		if err := a.last(ctx, events.StreamMetrics, m.Subject, take); err != nil {
+		if err := a.snapshot(ctx, m, take); err != nil {
 			return err
 		}
 	}
+}
+
+// snapshot takes the last event of a source that can be read, as the scorer
+// does; first is the oldest that the stream has.
+func (a *Archive) snapshot(ctx context.Context, first events.Message, take func(events.Message) error) error {
+	last := first
+	err := a.last(ctx, first.Stream, first.Subject, func(m events.Message) error {
+		last = m
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if _, refused := events.Read(last); refused == nil {
+		return take(last)
+	}
+	for m := first; m.Sequence < last.Sequence; {
+		if err := take(m); err != nil {
+			return err
+		}
+		m, err = a.Bus.Next(ctx, m.Stream, m.Subject, m.Sequence)
+		switch {
+		case errors.Is(err, events.ErrNotFound):
+			return nil // gone meanwhile
+		case err != nil:
+			return fmt.Errorf("reading %s: %w", last.Stream, err)
+		}
+	}
+	return nil
 }
 
 func (a *Archive) last(ctx context.Context, stream, subject string, take func(events.Message) error) error {

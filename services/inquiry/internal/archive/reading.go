@@ -5,11 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spokewire/spokewire/internal/inquiry"
-	"github.com/spokewire/spokewire/internal/placement"
+	"github.com/spokewire/spokewire/internal/intake"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/schemas"
 )
@@ -39,30 +38,19 @@ func (r *reading) lose(stream, subject string) {
 
 // read takes in what the stream says at the position.
 func (r *reading) read(what inquiry.Read) error {
-	position := r.Basis[what.Stream] // all of today's is read up to one position
-	if r.decision != nil {
-		var known bool
-		position, known = r.decision.Basis[what.Stream]
-		if !known && what.Stream == events.StreamConfig {
-			return nil // the fleet had no policy
-		}
-		if !known {
-			r.lose(what.Stream, "(the decision does not say up to which position)")
-			return nil
-		}
-		if position == 0 {
-			return nil // there was nothing
-		}
+	position, there := r.position(what.Stream)
+	if !there {
+		return nil
 	}
-	var withdrawn []events.Received
+	var later later
 	past := events.Past{Stream: what.Stream, Subjects: what.Subjects, Position: position}
 	extent, err := r.archive.Bus.Past(r.ctx, past, func(m events.Message) error {
-		received, err := events.Read(m)
+		received, err := intake.Read(m)
 		switch {
 		case err != nil:
-			r.unreadable(m)
+			later.refused = append(later.refused, refusal{m, err})
 		case !r.shallow && inquiry.Withdrawn(&received):
-			withdrawn = append(withdrawn, received)
+			later.withdrawn = append(later.withdrawn, received)
 		default:
 			r.Take(&received)
 		}
@@ -78,15 +66,20 @@ func (r *reading) read(what inquiry.Read) error {
 	if err := r.check(what.Stream, &extent, position); err != nil {
 		return err
 	}
-	return r.takeWithdrawn(withdrawn)
+	return r.takeLater(&later)
 }
 
-// unreadable notes a bad event of the past. The service that decided kept
-// what it knew before, which is not looked for.
-func (r *reading) unreadable(m events.Message) {
-	if r.decision != nil && r.Matters(m.Subject) {
-		r.lose(m.Stream, m.Subject+" (cannot be read)")
+// position is up to where the stream is read, 0 for its end, and whether
+// there is anything to read of it.
+func (r *reading) position(stream string) (position uint64, there bool) {
+	if r.decision == nil {
+		return r.Basis[stream], true // all of today's is read up to one position
 	}
+	position, known := r.decision.Basis[stream]
+	if !known && stream != events.StreamConfig { // without which the fleet had no policy
+		r.lose(stream, "(the decision does not say up to which position)")
+	}
+	return position, position > 0
 }
 
 // check notes what is not kept any more.
@@ -117,51 +110,4 @@ func (r *reading) check(stream string, e *events.Extent, position uint64) error 
 		}
 	}
 	return nil
-}
-
-// maxBack bounds how far back a withdrawn score is followed: as many events
-// as the stream keeps.
-const maxBack = 64
-
-// takeWithdrawn takes in scores without a value after what was before them.
-func (r *reading) takeWithdrawn(list []events.Received) error {
-	for i := range list {
-		r.Withdrawn = true
-		chain := []events.Received{list[i]}
-		for len(chain) < maxBack && inquiry.Withdrawn(&chain[len(chain)-1]) {
-			before, err := r.before(chain[len(chain)-1].Message)
-			if err != nil {
-				return err
-			}
-			if before == nil {
-				break
-			}
-			chain = append(chain, *before)
-		}
-		for _, received := range slices.Backward(chain) {
-			r.Take(&received)
-		}
-	}
-	return nil
-}
-
-// before returns the event before m, nil if there is none.
-func (r *reading) before(m events.Message) (*events.Received, error) {
-	if m.Sequence <= 1 {
-		return nil, nil
-	}
-	var found *events.Received
-	past := events.Past{Stream: m.Stream, Subjects: []string{m.Subject}, Position: m.Sequence - 1}
-	_, err := r.archive.Bus.Past(r.ctx, past, func(m events.Message) error {
-		if received, err := events.Read(m); err == nil {
-			found = &received
-		}
-		return nil
-	})
-	return found, err
-}
-
-func keyOf(text string) (placement.Key, bool) {
-	namespace, name, found := strings.Cut(text, "/")
-	return placement.Key{Namespace: namespace, Name: name}, found && namespace != "" && name != ""
 }

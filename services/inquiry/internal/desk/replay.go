@@ -29,36 +29,46 @@ func (d *Desk) replay(ctx context.Context, decision *archive.Decision) (*schemas
 	return a, err
 }
 
-// again reads the decision's inputs, makes it from them, and says in a how
-// that went. The Scene is nil where inputs are lost.
+// again makes the decision from its inputs, and says in a how that went. The
+// Scene is nil where inputs are lost.
 //
 // What a score was before it was withdrawn is known to a service that has
 // followed it, and not to one that has started since: the decision is right
 // if it follows from either.
 func (d *Desk) again(ctx context.Context, decision *archive.Decision, a *schemas.ReplayAnswer) (*archive.Found, error) {
-	for _, shallow := range []bool{false, true} {
-		found, err := d.archive.Then(ctx, decision.PlacementDecision, shallow)
-		if err != nil {
-			return nil, err
-		}
-		if len(found.Lost) > 0 {
-			a.Verdict, a.Expired = schemas.ReplayExpired, found.Lost
-			return nil, nil
-		}
-		made := found.Decide()
-		differences := inquiry.Compare(decision.PlacementDecision, &made)
-		if len(differences) == 0 {
-			a.Verdict, a.Differences = schemas.ReplayEqual, nil
-			return found, nil
-		}
-		if !shallow {
-			a.Verdict, a.Differences = schemas.ReplayDifferent, differences
-		}
-		if !found.Withdrawn {
-			return found, nil
-		}
+	found, err := d.try(ctx, decision, false, a)
+	if err != nil || found == nil || a.Verdict == schemas.ReplayEqual || !found.Withdrawn {
+		return found, err
 	}
-	return d.archive.Then(ctx, decision.PlacementDecision, false)
+	started := &schemas.ReplayAnswer{Decision: a.Decision}
+	other, err := d.try(ctx, decision, true, started)
+	if err != nil || started.Verdict != schemas.ReplayEqual {
+		return found, err
+	}
+	*a = *started
+	return other, nil
+}
+
+func (d *Desk) try(ctx context.Context, decision *archive.Decision, shallow bool, a *schemas.ReplayAnswer) (*archive.Found, error) {
+	found, err := d.archive.Then(ctx, decision.PlacementDecision, shallow)
+	if err != nil {
+		return nil, err
+	}
+	if len(found.Lost) > 0 {
+		a.Verdict, a.Expired = schemas.ReplayExpired, found.Lost
+		return nil, nil
+	}
+	made := found.Decide()
+	a.Differences = inquiry.Compare(decision.PlacementDecision, &made)
+	switch {
+	case len(a.Differences) == 0:
+		a.Verdict = schemas.ReplayEqual
+	case len(found.Outrun) > 0:
+		a.Verdict, a.Differences, a.Expired = schemas.ReplayExpired, nil, found.Outrun
+	default:
+		a.Verdict = schemas.ReplayDifferent
+	}
+	return found, nil
 }
 
 // auditTime is how long one audit goes on before it asks to be asked again.

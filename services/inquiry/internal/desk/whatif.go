@@ -62,7 +62,7 @@ func compare(a *schemas.WhatIfAnswer, found *archive.Found) {
 	a.Added, a.Removed = without(after, before), without(before, after)
 	for _, difference := range inquiry.Compare(last, &a.Decision) {
 		switch difference.Field {
-		case "cause", "message", "added", "removed", "timers", "placement":
+		case "cause", "message", "added", "removed", "timers", "placement", "rebalance":
 		default:
 			a.Differences = append(a.Differences, difference)
 		}

@@ -5,38 +5,71 @@ import (
 	"slices"
 
 	"github.com/spokewire/spokewire/internal/placement"
+	"github.com/spokewire/spokewire/pkg/schemas"
 )
 
-// ahead holds the Placements whose own last decision counts for Balance
-// before it was read back from the log: with its sequence, 0 while it is on
-// its way. Decisions name them, so that they can be made again from the log.
-type ahead map[placement.Key]uint64
+// early is a decision that counts for Balance before it was read back from
+// the log.
+type early struct {
+	after    uint64 // the last event of its subject before it
+	decision *schemas.PlacementDecision
+}
 
-// but lists all of them other than own.
-func (a ahead) but(own placement.Key) []string {
-	var names []string
-	for _, k := range slices.SortedFunc(maps.Keys(a), placement.Key.Compare) {
-		if k != own {
-			names = append(names, k.String())
+// ahead holds the Placements whose last decision is early. Decisions name
+// them, so that they can be made again from the log. A Placement may have one
+// of both kinds, and then the one on its way counts.
+type ahead struct {
+	away   map[placement.Key]early // on their way
+	stored map[placement.Key]early // in the log, as this replica was told
+}
+
+func newAhead() ahead { return ahead{map[placement.Key]early{}, map[placement.Key]early{}} }
+
+// of returns the Placement's.
+func (a ahead) of(k placement.Key) early {
+	if e, away := a.away[k]; away {
+		return e
+	}
+	return a.stored[k]
+}
+
+// read takes note that the log was read up to an event of k. Whatever comes
+// behind the event that a decision was to follow is that decision, or has
+// taken its place.
+func (a ahead) read(k placement.Key, sequence uint64) {
+	for _, kind := range []map[placement.Key]early{a.away, a.stored} {
+		if e, there := kind[k]; there && sequence > e.after {
+			delete(kind, k)
 		}
 	}
-	return names
 }
 
-// away reports whether a decision of k is on its way.
-func (a ahead) away(k placement.Key) bool {
-	own, there := a[k]
-	return there && own == 0
-}
-
-// read takes note that the log was read up to a decision of k.
-func (a ahead) read(k placement.Key, sequence uint64) {
-	if own := a[k]; own != 0 && own <= sequence {
-		delete(a, k)
+// aheadOf lists what a decision of own counts before it was read back.
+func (w *Writer) aheadOf(own placement.Key) []schemas.Ahead {
+	keys := slices.Collect(maps.Keys(w.ahead.away))
+	for k := range w.ahead.stored {
+		if _, away := w.ahead.away[k]; !away {
+			keys = append(keys, k)
+		}
 	}
+	slices.SortFunc(keys, placement.Key.Compare)
+	var list []schemas.Ahead
+	for _, k := range keys {
+		if d := w.desks[seat{Key: k}]; k == own || d == nil || !w.counted(d).Counts() {
+			continue
+		}
+		e := w.ahead.of(k)
+		list = append(list, schemas.Ahead{Namespace: k.Namespace, Name: k.Name, After: e.after, Now: e.decision.Now})
+	}
+	return list
 }
 
-// reread follows a complete reading of the log.
-func (a ahead) reread() {
-	maps.DeleteFunc(a, func(_ placement.Key, own uint64) bool { return own != 0 })
+// counted is what counts of the desk for the Balance of others: what is on
+// its way does until its outcome is known.
+func (w *Writer) counted(d *desk) placement.Known {
+	k := d.known()
+	if e, away := w.ahead.away[d.Key]; away {
+		k.Decision = e.decision
+	}
+	return k
 }

@@ -17,14 +17,14 @@ func (w *Writer) outdated(d *desk) bool {
 	if d.mourns() {
 		return true
 	}
-	if !d.direct() {
+	if !d.decides() {
 		return false
 	}
 	if !d.ours() || d.decision.Placement.UID != d.object.Object.UID {
 		return true
 	}
 	hub, scores := d.decision.Basis[events.StreamHub], d.decision.Basis[events.StreamScores]
-	newer := hub < max(w.seen.fleet, d.position) || d.decision.Basis[events.StreamConfig] < w.seen.policy
+	newer := hub < max(w.seen.fleet, d.position) || d.decision.Basis[events.StreamConfig] < max(w.seen.config, w.seen.asked[d.Key])
 	for _, resource := range d.object.Resources() {
 		newer = newer || scores < w.seen.scores[resource] || hub < w.seen.addOns[resource]
 	}
@@ -40,13 +40,11 @@ func (w *Writer) decide(ctx context.Context, d *desk) {
 	d.due, d.reporting = false, false
 	switch {
 	case d.mourns():
-		w.start(ctx, &deciding{desk: d, deleted: &schemas.Deleted{
-			Namespace: d.key.Namespace, Name: d.key.Name, UID: d.decision.Placement.UID, Reason: "the Placement was deleted",
-		}}, nil, time.Time{})
-	case d.direct() && due && w.wait(d):
+		w.start(ctx, &deciding{desk: d, deleted: d.end()}, nil, time.Time{})
+	case d.decides() && due && w.wait(d):
 		d.due, d.reporting = true, reporting
 		w.line.Hold(d)
-	case d.direct():
+	case d.decides():
 		w.rank(ctx, d, due, reporting)
 	default:
 		clear(d.triggers)
@@ -70,9 +68,9 @@ func (w *Writer) wait(d *desk) bool {
 		if !d.wake.Equal(until) {
 			w.counts.behind.Inc()
 		}
-		d.wake = until
+		w.wakeAt(d, until)
 	case !covered:
-		w.Log.Warn("the decision before rests on events that are not in the log, going on without", "placement", d.key.String(), "basis", d.decision.Basis)
+		w.Log.Warn("the decision before rests on events that are not in the log, going on without", "placement", d.String(), "basis", d.decision.Basis)
 	}
 	return wait
 }
@@ -85,13 +83,20 @@ func (w *Writer) rank(ctx context.Context, d *desk, due, reporting bool) {
 	if d.ranking == nil {
 		d.ranking = placement.NewRanking(d.object, w.fleet, d.known().Prior())
 	}
-	d.wake, d.report = napAtLeast(now, d.ranking.Refresh(now)), time.Time{}
+	if w.ask(d, now); d.asking {
+		d.due, d.reporting = due, reporting
+		return
+	}
+	asked := d.ranking.Asked()
+	w.wakeAt(d, napAtLeast(now, d.ranking.Refresh(now)))
+	w.counts.expressions.Add(float64(d.ranking.Asked() - asked))
+	w.reportAt(d, time.Time{})
 	at, publish := d.ranking.PublishAt()
 	w.counts.decide.Observe(time.Since(began).Seconds())
 	switch {
 	case !publish:
 	case at.After(now):
-		d.report = at
+		w.reportAt(d, at)
 	case due, d.Failures > 0, reporting && d.ranking.Difference() == placement.ScoresOnly:
 		decision := d.ranking.Decision()
 		w.start(ctx, &deciding{desk: d, decision: &decision}, d.cause(&decision), began)

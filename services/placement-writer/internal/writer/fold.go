@@ -40,13 +40,12 @@ func (w *Writer) Fold(u events.Update) {
 func (w *Writer) reread(end events.Message) {
 	if end.Stream == events.StreamConfig {
 		// Of what else users ask for decisions know nothing: the position is
-		// that of the policy itself.
+		// that of what they read.
 		w.seen.lower(end.Stream, end.Sequence)
 		return
 	}
 	w.fleet.Observe(end.Stream, end.Sequence)
 	if end.Stream == events.StreamDecisions {
-		w.ahead.reread()
 		return
 	}
 	last := w.fleet.Basis()[end.Stream]
@@ -77,16 +76,23 @@ func (w *Writer) foldReceived(r *events.Received) error {
 		w.fleet.SetBinding(p)
 		w.markNamespace(p.Namespace, t)
 	case *schemas.Placement:
-		return w.foldPlacement(p, sequence, t)
+		return w.foldPlacement(r.Subject, p, sequence, t)
 	case *schemas.ObservedDecision:
-		d := w.desk(placement.Key{Namespace: p.Placement.Namespace, Name: p.Placement.Name})
-		d.observed = p
-		w.settled(d)
+		for _, d := range w.both(r.Subject) {
+			w.setObserved(d, p)
+		}
 	case *schemas.PlacementDecision:
-		w.follow(w.desk(placement.Key{Namespace: p.Placement.Namespace, Name: p.Placement.Name}), p, sequence)
+		w.follow(w.desk(seatOf(r.Subject)), p, sequence)
 	case *schemas.PlacementPolicy:
-		w.seen.policy = max(w.seen.policy, sequence)
+		w.seen.config = max(w.seen.config, sequence)
 		w.setPolicy(&p.Spec, t)
+	case *schemas.Cordon:
+		w.seen.config = max(w.seen.config, sequence)
+		w.setCordon(p.Metadata.Name, &p.Spec, t)
+	case *schemas.Rebalance:
+		k := placement.Key{Namespace: p.Metadata.Namespace, Name: p.Metadata.Name}
+		w.seen.asked[k] = sequence
+		w.setRebalance(k, p, r.Message.ReceivedAt, t)
 	case *schemas.Score, *schemas.AddOnScore:
 		w.foldScore(r, t)
 	case *schemas.Deleted:
@@ -95,20 +101,27 @@ func (w *Writer) foldReceived(r *events.Received) error {
 	return nil
 }
 
-func (w *Writer) foldPlacement(p *schemas.Placement, sequence uint64, t decider.Trigger) error {
-	d := w.desk(placement.Key{Namespace: p.Namespace, Name: p.Name})
-	if d.object != nil && reflect.DeepEqual(d.object.Object, *p) {
-		d.position = sequence
+func (w *Writer) foldPlacement(s events.Subject, p *schemas.Placement, sequence uint64, t decider.Trigger) error {
+	first := w.desk(seatOf(s))
+	if first.object != nil && reflect.DeepEqual(first.object.Object, *p) {
+		for _, d := range w.both(s) {
+			d.position = sequence
+		}
 		return nil
 	}
 	parsed, err := placement.Parse(*p)
 	if err != nil {
 		return err
 	}
-	d.deleted, d.position = nil, sequence
-	w.setObject(d, parsed)
-	w.settled(d)
-	w.mark(d, "", t)
+	if p.Mode() == schemas.ModeShadow {
+		w.desk(seat{first.Key, true})
+	}
+	for _, d := range w.both(s) {
+		d.deleted, d.position = nil, sequence
+		w.setObject(d, parsed)
+		w.settled(d)
+		w.mark(d, "", t)
+	}
 	return nil
 }
 
@@ -136,13 +149,14 @@ func (w *Writer) foldDeleted(r *events.Received, p *schemas.Deleted, t decider.T
 	s, sequence := r.Subject, r.Message.Sequence
 	switch {
 	case s.Family == events.FamilyHub && s.Kind == events.KindPlacement:
-		d := w.desk(placement.Key{Namespace: s.Namespace, Name: s.Name})
-		d.deleted = p
-		w.setObject(d, nil)
-		w.settled(d)
-		w.mark(d, "", t)
+		for _, d := range w.both(s) {
+			d.deleted = p
+			w.setObject(d, nil)
+			w.settled(d)
+			w.mark(d, "", t)
+		}
 	case s.Family == events.FamilyDecision:
-		w.follow(w.desk(placement.Key{Namespace: s.Namespace, Name: s.Name}), nil, sequence)
+		w.follow(w.desk(seatOf(s)), nil, sequence)
 	default:
 		w.note(s, sequence)
 		w.forget(s, t)
@@ -156,25 +170,37 @@ func (w *Writer) gone(subject string) {
 	if err != nil {
 		return // its events were buried, nothing is known from them
 	}
-	key := placement.Key{Namespace: s.Namespace, Name: s.Name}
-	d, g := w.desks[key], w.graves[key]
+	d, g := w.desks[seatOf(s)], w.graves[seatOf(s)]
 	switch {
 	case s.Family == events.FamilyDecision && g != nil:
 		g.sequence, g.acked = 0, 0
-	case s.Family == events.FamilyHub && s.Kind == events.KindPlacement && g != nil:
-		delete(w.graves, key)
+	case s.Family == events.FamilyHub && s.Kind == events.KindPlacement:
+		w.gonePlacement(s)
 	case s.Family == events.FamilyDecision && d != nil:
+		if !d.shadow {
+			delete(w.ahead.stored, d.Key)
+		}
 		w.setDecision(d, nil, 0)
 		w.mark(d, "", decider.Trigger{})
-	case s.Family == events.FamilyHub && s.Kind == events.KindPlacement && d != nil:
-		if d.object != nil {
-			w.Log.Warn("placement is gone from the log without a tombstone, its decision stays", "placement", d.key.String())
+	default:
+		w.forget(s, decider.Trigger{})
+	}
+}
+
+func (w *Writer) gonePlacement(s events.Subject) {
+	k := placement.Key{Namespace: s.Namespace, Name: s.Name}
+	for _, at := range []seat{{k, false}, {k, true}} {
+		delete(w.graves, at)
+		d := w.desks[at]
+		if d == nil {
+			continue
+		}
+		if d.object != nil && !d.shadow {
+			w.Log.Warn("placement is gone from the log without a tombstone, its decision stays", "placement", k.String())
 		}
 		d.deleted = nil
 		w.setObject(d, nil)
 		w.settled(d)
-	default:
-		w.forget(s, decider.Trigger{})
 	}
 }
 
@@ -182,7 +208,7 @@ func (w *Writer) gone(subject string) {
 func (w *Writer) note(s events.Subject, sequence uint64) {
 	switch {
 	case s.Family == events.FamilyConfig:
-		w.seen.policy = max(w.seen.policy, sequence)
+		w.seen.config = max(w.seen.config, sequence)
 	case s.Family == events.FamilyScore:
 		saw(w.seen.scores, s.Name, sequence)
 	case s.Kind == events.KindAddOnScore:
@@ -196,7 +222,7 @@ func (w *Writer) note(s events.Subject, sequence uint64) {
 func (w *Writer) forget(s events.Subject, t decider.Trigger) {
 	switch {
 	case s.Family == events.FamilyConfig:
-		w.setPolicy(nil, t)
+		w.forgetConfig(s, t)
 	case s.Family == events.FamilyScore:
 		if w.fleet.DeleteScore(s.Cluster, s.Name, w.Now()) {
 			w.markUsers(s.Name, s.Cluster, t)
@@ -217,8 +243,8 @@ func (w *Writer) forget(s events.Subject, t decider.Trigger) {
 		w.fleet.DeleteBinding(s.Namespace, s.Name)
 		w.markNamespace(s.Namespace, t)
 	case s.Kind == events.KindPlacementDecision:
-		d := w.desk(placement.Key{Namespace: s.Namespace, Name: s.Name})
-		d.observed = nil
-		w.settled(d)
+		for _, d := range w.both(s) {
+			w.setObserved(d, nil)
+		}
 	}
 }

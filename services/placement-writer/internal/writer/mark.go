@@ -5,7 +5,6 @@ import (
 
 	"github.com/spokewire/spokewire/internal/decider"
 	"github.com/spokewire/spokewire/internal/placement"
-	"github.com/spokewire/spokewire/pkg/schemas"
 )
 
 // maxTriggers bounds those that a desk keeps; beyond it the first ones stand
@@ -25,7 +24,7 @@ func (w *Writer) mark(d *desk, cluster string, t decider.Trigger) {
 
 func (w *Writer) markAll(cluster string, t decider.Trigger) {
 	for _, d := range w.desks {
-		if d.direct() {
+		if d.decides() {
 			w.mark(d, cluster, t)
 		}
 	}
@@ -33,7 +32,7 @@ func (w *Writer) markAll(cluster string, t decider.Trigger) {
 
 func (w *Writer) markNamespace(namespace string, t decider.Trigger) {
 	for k, d := range w.desks {
-		if k.Namespace == namespace && d.direct() {
+		if k.Namespace == namespace && d.decides() {
 			w.mark(d, "", t)
 		}
 	}
@@ -59,15 +58,38 @@ func (w *Writer) enqueue(d *desk) {
 // (Steady) or of another's (Balance) is none. Nor is anything left to decide
 // of a desk that was cleared.
 func (w *Writer) enqueueQuietly(d *desk) {
-	if w.desks[d.key] == d {
+	if w.desks[d.seat] == d {
 		w.line.Push(d)
 	}
+}
+
+// wakeAt has the desk decided at a time, zero for never.
+func (w *Writer) wakeAt(d *desk, at time.Time) {
+	d.wake, w.alarm = at, earlier(w.alarm, at)
+}
+
+// reportAt has the desk publish what changed of its scores at a time, zero for
+// never.
+func (w *Writer) reportAt(d *desk, at time.Time) {
+	d.report, w.alarm = at, earlier(w.alarm, at)
+}
+
+// earlier is the first of two times, of which zero is never.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // wakeDue puts those in line whose time has come, and reports whether there
 // were any.
 func (w *Writer) wakeDue() bool {
 	now, due := w.Now(), false
+	if w.alarm.IsZero() || w.alarm.After(now) {
+		return false
+	}
+	w.alarm = time.Time{}
 	for _, d := range w.desks {
 		if !d.wake.IsZero() && !d.wake.After(now) {
 			d.wake, due = time.Time{}, true
@@ -77,25 +99,7 @@ func (w *Writer) wakeDue() bool {
 			d.report, d.reporting, due = time.Time{}, true, true
 			w.enqueueQuietly(d)
 		}
+		w.alarm = earlier(earlier(w.alarm, d.wake), d.report)
 	}
 	return due
-}
-
-// next is when the first desk's time comes, zero for never.
-func (w *Writer) next() time.Time {
-	var first time.Time
-	for _, d := range w.desks {
-		for _, at := range []time.Time{d.wake, d.report} {
-			if !at.IsZero() && (first.IsZero() || at.Before(first)) {
-				first = at
-			}
-		}
-	}
-	return first
-}
-
-// setPolicy takes the fleet's PlacementPolicy, nil where it is gone.
-func (w *Writer) setPolicy(spec *schemas.PlacementPolicySpec, t decider.Trigger) {
-	w.fleet.SetPolicy(spec)
-	w.markAll("", t)
 }

@@ -7,14 +7,15 @@ import (
 
 // positions is how far the streams are folded, by what depends on it.
 type positions struct {
-	fleet  uint64            // SW_HUB: clusters, sets, bindings
-	policy uint64            // SW_CONFIG: the fleet's PlacementPolicy
-	scores map[string]uint64 // SW_SCORES, by scorer
-	addOns map[string]uint64 // SW_HUB, by AddOnPlacementScore name
+	fleet  uint64                   // SW_HUB: clusters, sets, bindings
+	config uint64                   // SW_CONFIG: the fleet's PlacementPolicy, and cordons
+	asked  map[placement.Key]uint64 // SW_CONFIG: Rebalances
+	scores map[string]uint64        // SW_SCORES, by scorer
+	addOns map[string]uint64        // SW_HUB, by AddOnPlacementScore name
 }
 
 func newPositions() positions {
-	return positions{scores: map[string]uint64{}, addOns: map[string]uint64{}}
+	return positions{asked: map[placement.Key]uint64{}, scores: map[string]uint64{}, addOns: map[string]uint64{}}
 }
 
 // lower takes back what is beyond the end of a stream that was read anew: the
@@ -25,7 +26,10 @@ func (p *positions) lower(stream string, end uint64) {
 	case events.StreamHub:
 		p.fleet, named = min(p.fleet, end), p.addOns
 	case events.StreamConfig:
-		p.policy, named = min(p.policy, end), nil
+		p.config, named = min(p.config, end), nil
+		for k, position := range p.asked {
+			p.asked[k] = min(position, end)
+		}
 	}
 	for name, position := range named {
 		named[name] = min(position, end)

@@ -31,17 +31,21 @@ func (w *Writer) start(ctx context.Context, x *deciding, trigger *decider.Trigge
 			x.decision.Origin = &trigger.Origin
 		}
 		if d.object.Balances() {
-			x.decision.Ahead = w.ahead.but(d.key)
+			x.decision.Ahead = w.aheadOf(d.Key)
 		}
-		w.fleet.SetDecision(d.key, placement.SelectedNames(x.decision))
-		w.ahead[d.key] = 0
+		if !d.shadow { // which takes no place
+			w.ahead.away[d.Key] = early{d.sequence, x.decision}
+			w.settled(d)
+		}
 	}
 	clear(d.triggers)
 	w.line.Away(d)
 	w.Start(ctx, decider.Job[*deciding]{
-		Content: x, Type: eventType, Source: events.ServiceSource(Service), Key: d.key.String(),
-		Subject: events.DecisionSubject(events.KindPlacement, d.key.Namespace, d.key.Name), Expected: d.sequence, Trigger: trigger, Began: began,
-		Attributes: []attribute.KeyValue{attribute.String("placement", d.key.String()), attribute.String("cause", x.cause())},
+		Content: x, Type: eventType, Source: events.ServiceSource(Service), Key: d.String(),
+		Subject: d.subject(), Expected: d.sequence, Trigger: trigger, Began: began,
+		Attributes: []attribute.KeyValue{
+			attribute.String("placement", d.String()), attribute.String("cause", x.cause()), attribute.String("mode", d.mode()),
+		},
 	})
 }
 
@@ -64,7 +68,9 @@ func (x *deciding) Payload() schemas.Payload {
 func (w *Writer) Settle(out *decider.Outcome[*deciding]) {
 	d, known := out.Content.desk, true
 	w.line.Back(d)
-	delete(w.ahead, d.key)
+	if !d.shadow {
+		delete(w.ahead.away, d.Key)
+	}
 	if out.Err != nil {
 		if out.Trigger != nil {
 			d.triggers[""] = *out.Trigger
@@ -82,26 +88,29 @@ func (w *Writer) Settle(out *decider.Outcome[*deciding]) {
 	case verdict == decider.Outrun && known:
 		w.enqueue(d)
 	case verdict == decider.Outrun, verdict == decider.Failed:
-		d.wake = d.Retry(w.Now())
+		w.wakeAt(d, d.Retry(w.Now()))
 	}
 }
 
 func (w *Writer) published(out *decider.Outcome[*deciding]) {
 	x, d := out.Content, out.Content.desk
-	w.counts.decisions.WithLabelValues(x.cause()).Inc()
-	if x.decision != nil {
-		w.counts.moves.Add(float64(len(x.decision.Added) + len(x.decision.Removed)))
-	}
+	w.counts.published(x)
 	if out.Ack.Sequence <= d.sequence {
 		w.settled(d)
 		return // the follow has brought it, or something newer
 	}
-	d.acked = out.Ack.Sequence
-	if x.decision != nil {
-		w.ahead[d.key] = d.acked
-	}
-	w.setDecision(d, x.decision, out.Ack.Sequence)
+	w.told(d, x.decision, out.Ack.Sequence, out.Expected)
 	w.enqueueQuietly(d)
+}
+
+// told takes a decision, nil for a tombstone, that the log has at sequence,
+// next behind after, and that was not read back yet.
+func (w *Writer) told(d *desk, decision *schemas.PlacementDecision, sequence, after uint64) {
+	d.acked = sequence
+	if decision != nil && !d.shadow {
+		w.ahead.stored[d.Key] = early{after, decision}
+	}
+	w.setDecision(d, decision, sequence)
 }
 
 // adopt takes the subject's last event, as the leader has it, for the truth.
@@ -122,21 +131,32 @@ func (w *Writer) adopt(d *desk, last events.Message) bool {
 		return covered
 	}
 	decision, _ := received.Payload.(*schemas.PlacementDecision) // nil for its tombstone
-	w.setDecision(d, decision, last.Sequence)
+	if last.Sequence > d.sequence {
+		w.told(d, decision, last.Sequence, last.Sequence-1)
+	} else {
+		w.setDecision(d, decision, last.Sequence)
+	}
 	return true
+}
+
+// read takes note that the log was read up to an event of the desk.
+func (w *Writer) read(d *desk, sequence uint64) {
+	if !d.shadow {
+		w.ahead.read(d.Key, sequence)
+	}
 }
 
 // skip takes note of an unreadable event of the decision subject. What was
 // decided before it counts, but the next decision comes behind it.
 func (w *Writer) skip(d *desk, sequence uint64) {
-	w.ahead.read(d.key, sequence)
+	w.read(d, sequence)
 	d.sequence = max(d.sequence, sequence)
-	w.clearIdle(d)
+	w.settled(d)
 }
 
 // follow takes an event of the decision stream, this replica's or another's.
 func (w *Writer) follow(d *desk, decision *schemas.PlacementDecision, sequence uint64) {
-	w.ahead.read(d.key, sequence)
+	w.read(d, sequence)
 	if sequence == d.sequence || sequence < d.acked {
 		w.clearIdle(d)
 		return
@@ -153,6 +173,7 @@ func (w *Writer) forgetAcks(stream string) {
 	if stream != events.StreamDecisions {
 		return
 	}
+	clear(w.ahead.stored)
 	for _, d := range w.desks {
 		d.acked = 0
 	}

@@ -1,6 +1,7 @@
 package writer
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -79,18 +80,20 @@ func TestTwoReplicasWriteOneHistory(t *testing.T) {
 		}
 		time.Sleep(10 * time.Minute)
 		synctest.Wait()
-		best := slices.MaxFunc(names, func(x, y string) int {
-			if scores[x] != scores[y] {
-				return int(scores[x] - scores[y])
-			}
-			return strings.Compare(y, x)
-		})
+		winner := best(names, scores)
 		for _, name := range []string{"p", "q", "r"} {
 			linear(t, b, name)
-			if got := h.last(name).Clusters[0]; got.Name != best || got.Score != int64(scores[best]) {
-				t.Errorf("%s selects %v, want %s with %d", name, got, best, scores[best])
+			if got := h.last(name).Clusters[0]; got.Name != winner || got.Score != int64(scores[winner]) {
+				t.Errorf("%s selects %v, want %s with %d", name, got, winner, scores[winner])
 			}
 		}
+	})
+}
+
+// best is the cluster with the highest score, the first by name.
+func best(names []string, scores map[string]int32) string {
+	return slices.MaxFunc(names, func(x, y string) int {
+		return cmp.Or(cmp.Compare(scores[x], scores[y]), strings.Compare(y, x))
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spokewire/spokewire/internal/decider"
+	"github.com/spokewire/spokewire/internal/intake"
 	"github.com/spokewire/spokewire/internal/placement"
 	"github.com/spokewire/spokewire/pkg/events"
 )
@@ -34,14 +35,18 @@ type Writer struct {
 
 	fleet *placement.Fleet
 	seen  positions
-	desks map[placement.Key]*desk
+	desks map[seat]*desk
 	ahead ahead
 	users map[string]map[*desk]struct{} // of a scorer's scores
 
-	graves  map[placement.Key]*grave // of desks that are gone
-	sweepAt int                      // as many graves
+	graves  map[seat]*grave // of desks that are gone
+	sweepAt int             // as many graves
+	shadows shadows
 
-	line decider.Line[*desk] // to decide
+	line   decider.Line[*desk] // to decide
+	asking []*desk             // their expressions, of which there is much to ask
+	// alarm is when the first desk's time comes, zero for never; it may be early.
+	alarm time.Time
 	// folded: something came in since the line's held desks were looked at.
 	folded bool
 }
@@ -56,14 +61,15 @@ func New(c decider.Config) (*Writer, error) {
 		counts: counts,
 		fleet:  placement.NewFleet(),
 		seen:   newPositions(),
-		desks:  map[placement.Key]*desk{},
-		ahead:  ahead{},
+		desks:  map[seat]*desk{},
+		ahead:  newAhead(),
 		users:  map[string]map[*desk]struct{}{},
-		graves: map[placement.Key]*grave{}, sweepAt: minSweep,
+		graves: map[seat]*grave{}, sweepAt: minSweep,
+		shadows: newShadows(),
 	}
 	w.Loop, err = decider.New(c, decider.Spec{
 		Service: Service, Span: "placement.decide", Stream: events.StreamDecisions, Watches: watches(), MaxFold: maxFold,
-		Readable: map[string]func(*events.Received) error{events.StreamHub: accept, events.StreamScores: nil, events.StreamConfig: nil, events.StreamDecisions: nil},
+		Readable: map[string]func(*events.Received) error{events.StreamHub: intake.Accept, events.StreamScores: nil, events.StreamConfig: nil, events.StreamDecisions: nil},
 	}, w)
 	return w, err
 }
@@ -71,14 +77,17 @@ func New(c decider.Config) (*Writer, error) {
 // watches are what decisions rest on.
 func watches() []events.Watch {
 	hub := func(kind string) string { return "sw.hub." + kind + ".>" }
+	config := func(kind string) string { return "sw.config." + kind + ".>" }
 	return []events.Watch{
 		{Stream: events.StreamHub, Subjects: []string{
 			hub(events.KindCluster), hub(events.KindClusterSet), hub(events.KindBinding),
 			hub(events.KindPlacement), hub(events.KindAddOnScore), hub(events.KindPlacementDecision),
 		}},
 		{Stream: events.StreamScores, Newest: true},
-		{Stream: events.StreamConfig, Subjects: []string{"sw.config." + events.KindPolicy + ".>"}},
-		{Stream: events.StreamDecisions, Subjects: []string{"sw.decision." + events.KindPlacement + ".>"}},
+		{Stream: events.StreamConfig, Subjects: []string{
+			config(events.KindPolicy), config(events.KindCordon), config(events.KindRebalance),
+		}},
+		{Stream: events.StreamDecisions, Subjects: []string{"sw.decision." + events.KindPlacement + ".>", "sw.decision." + events.KindShadow + ".>"}},
 	}
 }
 
@@ -92,13 +101,25 @@ func (w *Writer) Begin() {
 	}
 }
 
-// review puts the desk in line as its last decision asks for.
+// review puts the desk in line as its last decision asks for. One that rests
+// on all that there is says itself when it must be made again: then the
+// clusters need no ranking yet, which is most of the work of a cold start.
 func (w *Writer) review(d *desk) {
-	if w.outdated(d) {
+	switch {
+	case w.outdated(d):
 		w.enqueue(d)
-	} else {
+	case d.ranking == nil && d.decides():
+		w.wakeAt(d, napAtLeast(w.Now(), firstOf(d.decision.Timers)))
+	default:
 		w.enqueueQuietly(d)
 	}
+}
+
+func firstOf(timers map[string]time.Time) (first time.Time) {
+	for _, t := range timers {
+		first = earlier(first, t)
+	}
+	return first
 }
 
 // Decide decides those in line, as many as may be in flight.
@@ -114,6 +135,10 @@ func (w *Writer) Decide(ctx context.Context) time.Time {
 		}
 		w.decide(ctx, d)
 	}
-	w.counts.sizes(w.fleet.Clusters(), len(w.desks))
-	return w.next()
+	w.askOn()
+	w.counts.sizes(w.fleet.Clusters(), len(w.desks)-w.shadows.desks, &w.shadows)
+	if w.line.Len()+len(w.asking) > 0 && w.Room() {
+		return w.Now() // after what has come in
+	}
+	return w.alarm
 }
