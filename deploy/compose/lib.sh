@@ -1,10 +1,19 @@
 # Shared by up and down: not a program.
 
-cd "$(dirname "$0")"
 project=${COMPOSE_PROJECT_NAME:-spokewire}
 export COMPOSE_PROJECT_NAME="$project"
 # What spokewire on this machine needs to reach the stack is written here.
 data=${SPOKEWIRE_COMPOSE_DATA:-${XDG_STATE_HOME:-$HOME/.local/state}/spokewire/compose}
+case $data in
+/*) ;;
+*) data=$PWD/$data ;;
+esac
+cd "$(dirname "$0")"
+
+# ours reports whether the directory is up's: it alone is written, or removed.
+ours() {
+	[ -f "$data/nats-url" ] || [ -z "$(ls -A "$data" 2>/dev/null)" ]
+}
 
 # compose runs Docker Compose, v2 where there is one.
 compose() {

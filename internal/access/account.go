@@ -30,7 +30,7 @@ func (l Layout) accounts() []account {
 		readAccount(),
 		{
 			name:     AccountSpokes,
-			settings: connectionLimit(len(l.Spokes), connectionsPerSpoke),
+			settings: connectionLimit(len(l.Spokes)+len(l.Collectors), connectionsPerSpoke),
 			imports:  []string{importService(AccountHub, "sw.metric.*.*", ""), importService(AccountHub, "sw.backfill.*.*", "")},
 		},
 		{

@@ -24,6 +24,7 @@ func stateSubjects() []string {
 		events.ReceiptSubject(events.KindPlacement, "default", "train"),
 		events.DeadSubject(access.Scorer, events.StreamMetrics, 1),
 		events.DropSubject("1"),
+		events.StatusSubject(events.KindDynamicScorer, "ocm", "x"),
 		events.MetricSubject("c2.eu", "prom"),
 	}
 }
@@ -68,6 +69,7 @@ func TestAcknowledgementIsNotStoredAsState(t *testing.T) {
 	bridge.store(events.DecisionSubject(events.KindPlacement, "default", "y"))
 	bridge.store(events.ReceiptSubject(events.KindPlacement, "default", "y"))
 	scorer.store(events.ScoreSubject("c1", "y"))
+	scorer.store(events.StatusSubject(events.KindDynamicScorer, "ocm", "y"))
 	scorer.store(events.DeadSubject(access.Scorer, events.StreamMetrics, 2))
 	operator.store(events.ConfigSubject(events.KindScorer, "", "y"))
 

@@ -30,6 +30,10 @@ func exampleLayout() access.Layout {
 			{Cluster: "spoke-1", Sources: []string{"prometheus", "kubernetes"}},
 			{Cluster: "spoke-2", Sources: []string{"prometheus", "kubernetes"}},
 		},
+		Collectors: []access.Collector{{Name: "energy", Metrics: []access.Grant{
+			{Cluster: "spoke-1", Sources: []string{"energy"}},
+			{Cluster: "spoke-2", Sources: []string{"energy"}},
+		}}},
 		Outsiders: []access.Outsider{
 			{Name: "thanos", Metrics: []access.Grant{{Cluster: access.AnyCluster, Sources: []string{"thanos"}}}},
 			{Name: "dashboard", Decisions: true},
@@ -145,22 +149,26 @@ func TestValidateNamesTheField(t *testing.T) {
 		change    func(*access.Layout)
 		wantField string
 	}{
-		"space in the name":     {func(l *access.Layout) { l.Server.Name = "a b" }, "server.name"},
-		"no listen":             {func(l *access.Layout) { l.Server.Listen = "" }, "server.listen"},
-		"no store":              {func(l *access.Layout) { l.Server.StoreDir = "" }, "server.storeDir"},
-		"newline in a path":     {func(l *access.Layout) { l.Server.StoreDir = "a\nb" }, "server holds"},
-		"half of TLS":           {func(l *access.Layout) { l.Server.TLS = &access.TLS{CertFile: "x"} }, "server.tls"},
-		"no payload":            {func(l *access.Layout) { l.Server.MaxPayload = 0 }, "server.maxPayload"},
-		"unknown service":       {func(l *access.Layout) { l.Services = append(l.Services, "mine") }, `services holds "mine"`},
-		"service twice":         {func(l *access.Layout) { l.Services = append(l.Services, access.Scorer) }, `"scorer" twice`},
-		"spoke twice":           {func(l *access.Layout) { l.Spokes = append(l.Spokes, l.Spokes[0]) }, `"cluster-c1" twice`},
-		"spoke of all":          {func(l *access.Layout) { l.Spokes[0].Cluster = access.AnyCluster }, "spokes[0].cluster"},
-		"spoke without name":    {func(l *access.Layout) { l.Spokes[1].Cluster = "" }, "spokes[1].cluster"},
-		"spoke without sources": {func(l *access.Layout) { l.Spokes[0].Sources = nil }, "spokes[0].sources"},
-		"empty source":          {func(l *access.Layout) { l.Spokes[0].Sources = []string{""} }, "spokes[0].sources"},
-		"outsider without name": {func(l *access.Layout) { l.Outsiders[0].Name = "" }, "outsiders[0].name"},
-		"outsider with nothing": {func(l *access.Layout) { l.Outsiders[1].Decisions = false }, "outsiders[1]"},
-		"outsider's source":     {func(l *access.Layout) { l.Outsiders[0].Metrics[0].Sources = nil }, "outsiders[0].metrics[0].sources"},
+		"space in the name":       {func(l *access.Layout) { l.Server.Name = "a b" }, "server.name"},
+		"no listen":               {func(l *access.Layout) { l.Server.Listen = "" }, "server.listen"},
+		"no store":                {func(l *access.Layout) { l.Server.StoreDir = "" }, "server.storeDir"},
+		"newline in a path":       {func(l *access.Layout) { l.Server.StoreDir = "a\nb" }, "server holds"},
+		"half of TLS":             {func(l *access.Layout) { l.Server.TLS = &access.TLS{CertFile: "x"} }, "server.tls"},
+		"no payload":              {func(l *access.Layout) { l.Server.MaxPayload = 0 }, "server.maxPayload"},
+		"unknown service":         {func(l *access.Layout) { l.Services = append(l.Services, "mine") }, `services holds "mine"`},
+		"service twice":           {func(l *access.Layout) { l.Services = append(l.Services, access.Scorer) }, `"scorer" twice`},
+		"spoke twice":             {func(l *access.Layout) { l.Spokes = append(l.Spokes, l.Spokes[0]) }, `"cluster-c1" twice`},
+		"spoke of all":            {func(l *access.Layout) { l.Spokes[0].Cluster = access.AnyCluster }, "spokes[0].cluster"},
+		"spoke without name":      {func(l *access.Layout) { l.Spokes[1].Cluster = "" }, "spokes[1].cluster"},
+		"spoke without sources":   {func(l *access.Layout) { l.Spokes[0].Sources = nil }, "spokes[0].sources"},
+		"empty source":            {func(l *access.Layout) { l.Spokes[0].Sources = []string{""} }, "spokes[0].sources"},
+		"collector without name":  {func(l *access.Layout) { l.Collectors[0].Name = "" }, "collectors[0].name"},
+		"collector of nothing":    {func(l *access.Layout) { l.Collectors[0].Metrics = nil }, "collectors[0].metrics"},
+		"collector of everything": {func(l *access.Layout) { l.Collectors[0].Metrics[0].Cluster = "*" }, "collectors[0].metrics[0].cluster"},
+		"shared inbox":            {func(l *access.Layout) { l.Spokes[0].Cluster = "collector-energy" }, "hear each other's answers"},
+		"outsider without name":   {func(l *access.Layout) { l.Outsiders[0].Name = "" }, "outsiders[0].name"},
+		"outsider with nothing":   {func(l *access.Layout) { l.Outsiders[1].Decisions = false }, "outsiders[1]"},
+		"outsider's source":       {func(l *access.Layout) { l.Outsiders[0].Metrics[0].Sources = nil }, "outsiders[0].metrics[0].sources"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -26,6 +26,8 @@ type Layout struct {
 	Services []string
 	// Spokes get a user each.
 	Spokes []Grant
+	// Collectors get a user each in the account SPOKES.
+	Collectors []Collector
 	// Outsiders get a user each in the account USERS.
 	Outsiders []Outsider
 }
@@ -36,6 +38,14 @@ type Grant struct {
 	// Sources are listed one by one: a user that may publish under any source
 	// could fill the server with subjects.
 	Sources []string
+}
+
+// Collector is one that runs beside the hub and speaks for clusters of which
+// it knows something: prices, carbon intensity, an inventory.
+type Collector struct {
+	Name string
+	// Metrics are what it may publish, cluster by cluster.
+	Metrics []Grant
 }
 
 // Outsider is a user who is neither a spoke nor the operator.
@@ -108,6 +118,11 @@ func (l Layout) Validate() error {
 			return err
 		}
 	}
+	for i, c := range l.Collectors {
+		if err := c.validate(fmt.Sprintf("collectors[%d]", i)); err != nil {
+			return err
+		}
+	}
 	for i, o := range l.Outsiders {
 		if err := o.validate(fmt.Sprintf("outsiders[%d]", i)); err != nil {
 			return err
@@ -117,12 +132,20 @@ func (l Layout) Validate() error {
 }
 
 func (l Layout) unique() error {
-	seen := map[string]bool{}
+	seen, inboxes := map[string]bool{}, map[string]string{}
 	for _, u := range l.Users() {
 		if seen[u.Name] {
-			return invalid("users", "holds %q twice: name each service, spoke and outsider once", u.Name)
+			return invalid("users", "holds %q twice: name each service, spoke, collector and outsider once", u.Name)
 		}
 		seen[u.Name] = true
+		if len(u.Subscribe) == 0 {
+			continue
+		}
+		inbox := u.Account + " " + u.Subscribe[0]
+		if other := inboxes[inbox]; other != "" {
+			return invalid("users", "%s and %s would hear each other's answers on %s: rename one", other, u.Name, u.Subscribe[0])
+		}
+		inboxes[inbox] = u.Name
 	}
 	return nil
 }
@@ -178,6 +201,25 @@ func (g Grant) validate(field string) error {
 	}
 	if slices.Contains(g.Sources, "") {
 		return invalid(field+".sources", "holds an empty name")
+	}
+	return nil
+}
+
+func (c Collector) validate(field string) error {
+	if c.Name == "" {
+		return invalid(field+".name", "is empty")
+	}
+	if len(c.Metrics) == 0 {
+		return invalid(field+".metrics", "is empty: list the clusters that %s speaks for", c.Name)
+	}
+	for i, g := range c.Metrics {
+		at := fmt.Sprintf("%s.metrics[%d]", field, i)
+		if g.Cluster == AnyCluster {
+			return invalid(at+".cluster", "is %q: list the clusters one by one", g.Cluster)
+		}
+		if err := g.validate(at); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -19,7 +19,8 @@ import (
 
 const patience = 10 * time.Second
 
-// testLayout has two spokes, a publisher and a reader from outside.
+// testLayout has two spokes, a collector beside the hub, a publisher and a
+// reader from outside.
 func testLayout(t *testing.T) access.Layout {
 	return access.Layout{
 		Server:   access.DefaultServer("127.0.0.1:-1", t.TempDir()),
@@ -28,6 +29,10 @@ func testLayout(t *testing.T) access.Layout {
 			{Cluster: "c1", Sources: []string{"prom", "kube"}},
 			{Cluster: "c2.eu", Sources: []string{"prom"}},
 		},
+		Collectors: []access.Collector{{Name: "energy", Metrics: []access.Grant{
+			{Cluster: "c1", Sources: []string{"energy"}},
+			{Cluster: "c2.eu", Sources: []string{"energy"}},
+		}}},
 		Outsiders: []access.Outsider{
 			{Name: "thanos", Metrics: []access.Grant{{Cluster: access.AnyCluster, Sources: []string{"thanos"}}}},
 			{Name: "reader", Decisions: true},
@@ -104,6 +109,11 @@ func (h *hub) urlOf(t *testing.T, user string) string {
 func (h *hub) spoke(t *testing.T, cluster string) *client {
 	t.Helper()
 	return h.dial(t, access.SpokeUser(cluster), cluster)
+}
+
+func (h *hub) collector(t *testing.T, name string) *client {
+	t.Helper()
+	return h.dial(t, access.CollectorUser(name), "collector-"+name)
 }
 
 func (h *hub) outsider(t *testing.T, name string) *client {

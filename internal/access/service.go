@@ -34,15 +34,15 @@ type rights struct {
 var services = map[string]rights{
 	HubBridge: {
 		publishes: []string{"sw.hub.*.*.*", "sw.receipt.*.*.*", "sw.decision.placement.*.*"},
-		reads:     []string{events.StreamHub, events.StreamScores, events.StreamConfig, events.StreamDecisions},
+		reads:     []string{events.StreamHub, events.StreamScores, events.StreamConfig, events.StreamDecisions, events.StreamStatus},
 		looksUp:   []string{events.StreamReceipts},
 	},
 	Scorer: {
-		publishes: []string{"sw.score.*.*"},
-		reads:     []string{events.StreamMetrics, events.StreamHub, events.StreamConfig, events.StreamScores},
+		publishes: []string{"sw.score.*.*", "sw.status.*.*.*"},
+		reads:     []string{events.StreamMetrics, events.StreamHub, events.StreamConfig, events.StreamScores, events.StreamStatus},
 	},
 	PlacementWriter: {
-		publishes: []string{"sw.decision.placement.*.*"},
+		publishes: []string{"sw.decision.placement.*.*", "sw.decision.shadow.*.*"},
 		reads:     []string{events.StreamHub, events.StreamScores, events.StreamConfig, events.StreamDecisions},
 	},
 	Inquiry: {

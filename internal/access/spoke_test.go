@@ -31,6 +31,7 @@ func TestSpokeIsDeniedTheRest(t *testing.T) {
 		"another spoke's metric":   events.MetricSubject("c2.eu", "prom"),
 		"an unknown source":        events.MetricSubject("c1", "r1"),
 		"a literal wildcard":       "sw.metric.c1.*",
+		"a status":                 events.StatusSubject(events.KindDynamicScorer, "ocm", "x"),
 		"a score":                  events.ScoreSubject("c1", "gpu"),
 		"a decision":               events.DecisionSubject(events.KindPlacement, "default", "train"),
 		"the hub's state":          events.HubSubject(events.KindCluster, "", "c1"),
@@ -51,6 +52,32 @@ func TestSpokeIsDeniedTheRest(t *testing.T) {
 	} {
 		spoke.mustDenySubscribe(subject)
 	}
+}
+
+// A collector beside the hub speaks for exactly the clusters listed, under
+// its own source.
+func TestCollectorSpeaksForItsClusters(t *testing.T) {
+	t.Parallel()
+	h := startHub(t)
+	c := h.collector(t, "energy")
+	for _, cluster := range []string{"c1", "c2.eu"} {
+		if ack := c.store(events.MetricSubject(cluster, "energy")); ack.Stream != events.StreamMetrics {
+			t.Errorf("%s: stored as %+v", cluster, ack)
+		}
+		if ack := c.store(events.BackfillSubject(cluster, "energy")); ack.Stream != events.StreamBackfill {
+			t.Errorf("%s: stored as %+v", cluster, ack)
+		}
+	}
+	for _, subject := range []string{
+		events.MetricSubject("c3", "energy"), events.MetricSubject("c1", "prom"), events.BackfillSubject("c3", "energy"),
+		"sw.metric.*.energy", events.ScoreSubject("c1", "energy"), "$JS.API.CONSUMER.CREATE.SW_METRICS.mine",
+	} {
+		c.mustDenyPublish(subject)
+	}
+	for _, subject := range []string{"sw.>", "_INBOX_c1.>", "_INBOX_energy.>", ">"} {
+		c.mustDenySubscribe(subject)
+	}
+	h.spoke(t, "c1").mustDenyPublish(events.MetricSubject("c1", "energy"))
 }
 
 func TestSpokeSeesNothingOfAnother(t *testing.T) {

@@ -42,8 +42,12 @@ func SpokeUser(cluster string) string { return "cluster-" + events.EncodeToken(c
 // OutsiderUser is the name of an outsider's user.
 func OutsiderUser(name string) string { return "user-" + events.EncodeToken(name) }
 
+// CollectorUser is the name of the user of a collector beside the hub.
+func CollectorUser(name string) string { return "collector-" + events.EncodeToken(name) }
+
 // InboxPrefix is the only inbox prefix that a user may subscribe to. name is
-// the cluster for a spoke, the outsider's name, or the service; the operator
+// the cluster for a spoke, collector-NAME for a collector beside the hub, the
+// outsider's name, or the service; the operator
 // has the prefix _INBOX, so that stock clients need no option.
 func InboxPrefix(name string) string {
 	if name == Operator {
@@ -53,7 +57,7 @@ func InboxPrefix(name string) string {
 }
 
 // Users returns every user of the layout in the order of the configuration:
-// the fixed ones, services, spokes, outsiders.
+// the fixed ones, services, spokes, collectors, outsiders.
 func (l Layout) Users() []User {
 	users := []User{
 		{Name: System, Account: AccountSystem},
@@ -65,16 +69,26 @@ func (l Layout) Users() []User {
 		users = append(users, serviceUser(name))
 	}
 	for _, s := range l.Spokes {
-		publish := append(s.subjects(events.FamilyMetric), s.subjects(events.FamilyBackfill)...)
-		users = append(users, User{
-			Name: SpokeUser(s.Cluster), Account: AccountSpokes,
-			Publish: publish, Subscribe: []string{InboxPrefix(s.Cluster) + ".>"},
-		})
+		users = append(users, collecting(SpokeUser(s.Cluster), s.Cluster, s))
+	}
+	for _, c := range l.Collectors {
+		users = append(users, collecting(CollectorUser(c.Name), "collector-"+c.Name, c.Metrics...))
 	}
 	for _, o := range l.Outsiders {
 		users = append(users, outsiderUser(o))
 	}
 	return users
+}
+
+// collecting is a user that publishes what grants list, and the backlog of
+// it.
+func collecting(name, inbox string, grants ...Grant) User {
+	u := User{Name: name, Account: AccountSpokes, Subscribe: []string{InboxPrefix(inbox) + ".>"}}
+	for _, g := range grants {
+		u.Publish = append(u.Publish, g.subjects(events.FamilyMetric)...)
+		u.Publish = append(u.Publish, g.subjects(events.FamilyBackfill)...)
+	}
+	return u
 }
 
 func adminUser(name, account string) User {

@@ -234,6 +234,45 @@ func TestPlacementStatus(t *testing.T) {
 	}
 }
 
+func TestScoreTime(t *testing.T) {
+	t.Parallel()
+	at := func(d time.Duration) *metav1.Time { return &metav1.Time{Time: noon.Add(d)} }
+	for name, tt := range map[string]struct {
+		limit    string
+		last     *metav1.Time
+		decided  time.Duration
+		selected int32 // by the status as it is; the decision selects 1
+		want     *metav1.Time
+	}{
+		"first":                          {limit: "1m", selected: 1, want: at(0)},
+		"whole seconds":                  {limit: "1m", selected: 1, decided: 1500 * time.Millisecond, want: at(time.Second)},
+		"within the limit":               {limit: "1m", selected: 1, last: at(0), decided: 59 * time.Second, want: at(0)},
+		"within the limit, with another": {limit: "1m", selected: 2, last: at(0), decided: 59 * time.Second, want: at(59 * time.Second)},
+		"after the limit":                {limit: "1m", selected: 1, last: at(0), decided: time.Minute, want: at(time.Minute)},
+		"a limit that cannot be read":    {limit: "9999999999999h", selected: 1, last: at(0), decided: time.Minute, want: at(time.Minute)},
+		"not backwards":                  {limit: "1m", selected: 2, last: at(0), decided: -time.Hour, want: at(0)},
+		"no such field on the hub":       {selected: 2, decided: time.Hour},
+	} {
+		d := &schemas.PlacementDecision{Clusters: []schemas.SelectedCluster{{Name: "a"}}, Now: noon.Add(tt.decided)}
+		groups, err := Desired(d, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := placement()
+		p.Spec.ScoreRateLimit = tt.limit
+		pages := PlanPages(Stock{}, groups, MaxDecisions).Pages
+		p.Status, _ = PlacementStatus(p, &schemas.PlacementDecision{Clusters: d.Clusters}, groups, pages, noon)
+		p.Status.NumberOfSelectedClusters, p.Status.LastScoreUpdateTime = tt.selected, tt.last
+		got, differs := PlacementStatus(p, d, groups, pages, noon)
+		if !got.LastScoreUpdateTime.Equal(tt.want) {
+			t.Errorf("%s: it is %v, want %v", name, got.LastScoreUpdateTime, tt.want)
+		}
+		if want := tt.selected != 1 || !tt.last.Equal(tt.want); differs != want {
+			t.Errorf("%s: differs is %t, want %t", name, differs, want)
+		}
+	}
+}
+
 func TestObservedDecision(t *testing.T) {
 	t.Parallel()
 	second := object("p-decision-2", selects("c"))

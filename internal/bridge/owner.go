@@ -7,6 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/spokewire/spokewire/pkg/schemas"
 )
 
 // Marks on the objects that the bridge writes.
@@ -42,9 +44,10 @@ func WroteSpec(p *clusterv1beta1.Placement, manager string) bool {
 	})
 }
 
-// Direct reports whether OCM's own scheduling of p is switched off.
+// Direct reports whether Spokewire decides p: OCM's own scheduling is switched
+// off, and p is not in shadow, of which nothing is ever written.
 func Direct(p *clusterv1beta1.Placement) bool {
-	return p.Annotations[clusterv1beta1.PlacementDisableAnnotation] == "true"
+	return p.Annotations[clusterv1beta1.PlacementDisableAnnotation] == "true" && p.Annotations[schemas.AnnotationMode] != schemas.ModeShadow
 }
 
 // ownerUID is the UID of the Placement called placement that controls o, or

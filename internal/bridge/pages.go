@@ -161,12 +161,6 @@ func Desired(d *schemas.PlacementDecision, sortBy clusterv1beta1.PlacementSortBy
 		g := &groups[c.Group]
 		g.Decisions = append(g.Decisions, clusterv1beta1.ClusterDecision{ClusterName: c.Name, Score: c.Score})
 	}
-	if sortBy != clusterv1beta1.PlacementSortByScore {
-		for _, g := range groups {
-			slices.SortFunc(g.Decisions, func(a, b clusterv1beta1.ClusterDecision) int {
-				return cmp.Compare(a.ClusterName, b.ClusterName)
-			})
-		}
-	}
+	sortGroups(groups, sortBy)
 	return groups, nil
 }

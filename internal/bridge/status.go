@@ -17,8 +17,11 @@ import (
 // not name stay as they are. now is server time.
 func PlacementStatus(p *clusterv1beta1.Placement, d *schemas.PlacementDecision, groups []Group, pages []Page, now time.Time) (clusterv1beta1.PlacementStatus, bool) {
 	status := *p.Status.DeepCopy()
-	status.NumberOfSelectedClusters = int32(len(d.Clusters)) //nolint:gosec // a decision is at most 2 MiB
 	status.DecisionGroups = groupStatus(p.Name, groups, pages)
+	status.NumberOfSelectedClusters = 0
+	for _, g := range status.DecisionGroups {
+		status.NumberOfSelectedClusters += g.ClustersCount
+	}
 	if status.Conditions == nil {
 		status.Conditions = []metav1.Condition{}
 	}
@@ -31,7 +34,32 @@ func PlacementStatus(p *clusterv1beta1.Placement, d *schemas.PlacementDecision, 
 			LastTransitionTime: metav1.NewTime(now),
 		})
 	}
-	return status, !equality.Semantic.DeepEqual(p.Status, status)
+	differs := !equality.Semantic.DeepEqual(p.Status, status)
+	if at := scoreTime(p, d, differs); at != nil {
+		status.LastScoreUpdateTime, differs = at, true
+	}
+	return status, differs
+}
+
+// scoreTime is the new lastScoreUpdateTime, nil where the present one stays.
+// The scores on the hub are never older than it says. It is moved along with
+// another change of the status, or else only once the scoreRateLimit is over,
+// so that a move does not take a second write. A hub whose definition of a
+// Placement is from before the field sets no scoreRateLimit either.
+func scoreTime(p *clusterv1beta1.Placement, d *schemas.PlacementDecision, written bool) *metav1.Time {
+	if p.Spec.ScoreRateLimit == "" || d.Now.IsZero() {
+		return nil
+	}
+	limit, err := time.ParseDuration(p.Spec.ScoreRateLimit)
+	if err != nil {
+		limit = time.Minute
+	}
+	at := metav1.NewTime(d.Now.Truncate(time.Second))
+	last := p.Status.LastScoreUpdateTime
+	if last == nil || at.After(last.Time) && (written || at.Sub(last.Time) >= limit) {
+		return &at
+	}
+	return nil
 }
 
 func groupStatus(placement string, groups []Group, pages []Page) []clusterv1beta1.DecisionGroupStatus {

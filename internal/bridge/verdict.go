@@ -8,7 +8,7 @@ import (
 	"github.com/spokewire/spokewire/pkg/schemas"
 )
 
-// Reasons of a receipt that says Refused or Superseded.
+// Reasons of a receipt.
 const (
 	ReasonUIDMismatch   = "UIDMismatch"
 	ReasonNotDirect     = "NotDirect"
@@ -20,7 +20,11 @@ const (
 	ReasonRefusedByHub  = "RefusedByHub"
 	ReasonNoNamespace   = "NamespaceNotFound"
 	ReasonNewerDecision = "NewerEvent"
-	ReasonRestored      = "Restored" // of an Applied one: others had changed the objects
+	// Of an Applied one:
+	ReasonRestored       = "Restored"       // others had changed the objects
+	ReasonOverlap        = "Overlap"        // clusters that leave are still there
+	ReasonOverlapOver    = "OverlapOver"    // they are not any more
+	ReasonOverlapExpired = "OverlapExpired" // ditto, though nobody said that what they had has arrived
 )
 
 // Action is what a decision asks of the hub.
@@ -63,6 +67,9 @@ func judgeNative(d *schemas.PlacementDecision, p *clusterv1beta1.Placement) Verd
 	if d.Mode == schemas.ModeDirect {
 		v.Reason = ReasonNotDirect
 		v.Message = fmt.Sprintf("Placement %s/%s does not have annotation %s: \"true\", so OCM decides", p.Namespace, p.Name, clusterv1beta1.PlacementDisableAnnotation)
+		if p.Annotations[schemas.AnnotationMode] == schemas.ModeShadow {
+			v.Message = fmt.Sprintf("Placement %s/%s has annotation %s: %s, so nothing is written", p.Namespace, p.Name, schemas.AnnotationMode, schemas.ModeShadow)
+		}
 	}
 	return v
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -15,6 +15,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
+
+	"github.com/spokewire/spokewire/deploy/k8s"
+	"github.com/spokewire/spokewire/internal/bridge"
 )
 
 // definitionsTimeout bounds the wait for the API server to serve what was
@@ -24,11 +27,47 @@ const definitionsTimeout = time.Minute
 // InstallDefinitions creates the resource definitions in dir on a hub, or
 // brings them up to date, and returns once they are served.
 func InstallDefinitions(ctx context.Context, admin *rest.Config, dir string) error {
+	definitions, err := readDefinitions(os.DirFS(dir))
+	if err != nil {
+		return err
+	}
+	if len(definitions) == 0 {
+		return errors.New("no resource definitions in " + dir + ": run 'make hub' in the repository")
+	}
+	return install(ctx, admin, definitions)
+}
+
+// InstallDynamicScoring creates the resource definitions of OCM's dynamic
+// scoring on a hub, or brings them up to date. Those that carry no mark of
+// ours, as upstream's, stay.
+func InstallDynamicScoring(ctx context.Context, admin *rest.Config) error {
+	files, err := k8s.DynamicScoring()
+	if err != nil {
+		return err
+	}
+	definitions, err := readDefinitions(files)
+	if err != nil {
+		return err
+	}
 	client, err := apiextensions.NewForConfig(admin)
 	if err != nil {
 		return err
 	}
-	definitions, err := readDefinitions(dir)
+	var wanted []*apiextensionsv1.CustomResourceDefinition
+	for _, d := range definitions {
+		there, err := client.CustomResourceDefinitions().Get(ctx, d.Name, metav1.GetOptions{})
+		switch {
+		case apierrors.IsNotFound(err), err == nil && there.Labels[bridge.LabelManagedBy] == bridge.ManagedBy:
+			wanted = append(wanted, d)
+		case err != nil:
+			return fmt.Errorf("resource definition %s: %w", d.Name, err)
+		}
+	}
+	return install(ctx, admin, wanted)
+}
+
+func install(ctx context.Context, admin *rest.Config, definitions []*apiextensionsv1.CustomResourceDefinition) error {
+	client, err := apiextensions.NewForConfig(admin)
 	if err != nil {
 		return err
 	}
@@ -45,17 +84,14 @@ func InstallDefinitions(ctx context.Context, admin *rest.Config, dir string) err
 	return nil
 }
 
-func readDefinitions(dir string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
-	files, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
+func readDefinitions(dir fs.FS) ([]*apiextensionsv1.CustomResourceDefinition, error) {
+	files, err := fs.Glob(dir, "*.yaml")
 	if err != nil {
 		return nil, err
 	}
-	if len(files) == 0 {
-		return nil, errors.New("no resource definitions in " + dir + ": run 'make hub' in the repository")
-	}
 	var definitions []*apiextensionsv1.CustomResourceDefinition
 	for _, file := range files {
-		text, err := os.ReadFile(file)
+		text, err := fs.ReadFile(dir, file)
 		if err != nil {
 			return nil, err
 		}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"testing"
 	"time"
 
@@ -27,6 +28,7 @@ const (
 type Hub struct {
 	env   *envtest.Environment
 	admin *rest.Config
+	users sync.Mutex // envtest counts its certificates without one
 }
 
 // run runs a hub and returns once its API serves OCM's resources. It takes
@@ -66,6 +68,8 @@ type User struct {
 
 // AddUser makes a client certificate for name.
 func (h *Hub) AddUser(name string, groups ...string) (User, error) {
+	h.users.Lock()
+	defer h.users.Unlock()
 	added, err := h.env.AddUser(envtest.User{Name: name, Groups: groups}, &rest.Config{QPS: 1000, Burst: 2000})
 	if err != nil {
 		return User{}, fmt.Errorf("add user %s to the hub: %w", name, err)

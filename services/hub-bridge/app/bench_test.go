@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
+	"github.com/spokewire/spokewire/internal/placement"
 	"github.com/spokewire/spokewire/services/hub-bridge/app"
 )
 
@@ -18,9 +19,14 @@ import (
 // first decision's publish until a watch of the hub has shown all of them.
 func BenchmarkMove(b *testing.B) {
 	const placements = 100
-	for _, workers := range []int{8, 16, 32} {
-		b.Run(fmt.Sprintf("%d workers", workers), func(b *testing.B) {
-			e := start(b, func(o *app.Options) { o.Workers, o.QPS, o.Burst = workers, 5000, 10000 })
+	for _, run := range []struct {
+		workers int
+		budget  float64
+	}{{8, 20}, {16, 20}, {32, 20}, {16, 0.001}} {
+		b.Run(fmt.Sprintf("%d workers, %g explanations a second", run.workers, run.budget), func(b *testing.B) {
+			e := start(b, func(o *app.Options) {
+				o.Workers, o.QPS, o.Burst, o.ExplanationBudget = run.workers, 5000, 10000, run.budget
+			})
 			var all []*clusterv1beta1.Placement
 			for i := range placements {
 				all = append(all, e.placement(fmt.Sprintf("p%03d", i), true))
@@ -32,7 +38,9 @@ func BenchmarkMove(b *testing.B) {
 					for c := range 9 {
 						names = append(names, fmt.Sprintf("c%d", c))
 					}
-					e.decide(decision(p, names...))
+					d := decision(p, names...)
+					d.Cause, d.Added = placement.CauseScoreChanged, names[:1]
+					e.decide(d)
 				}
 			}
 			shown := e.follow(b)

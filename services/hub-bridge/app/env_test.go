@@ -129,6 +129,11 @@ func (e *env) run() {
 // eventually waits until check returns nil.
 func eventually(t testing.TB, what string, check func() error) {
 	t.Helper()
+	eventuallyWithin(t, patience, what, check)
+}
+
+func eventuallyWithin(t testing.TB, patience time.Duration, what string, check func() error) {
+	t.Helper()
 	deadline := time.Now().Add(patience)
 	for {
 		err := check()

@@ -195,10 +195,9 @@ func TestLeaseLost(t *testing.T) {
 	}
 }
 
-// On a real nats-server, with the trace of the decision carried on.
-func TestOnNATS(t *testing.T) {
-	t.Parallel()
-	e := prepare(t)
+// onNATS returns a bus on a real nats-server.
+func onNATS(t *testing.T) *jetstream.Bus {
+	t.Helper()
 	server := eventstest.RunServer(t)
 	bus, err := jetstream.Connect(t.Context(), jetstream.Options{URL: server.URL(), Name: "test"})
 	if err != nil {
@@ -208,7 +207,14 @@ func TestOnNATS(t *testing.T) {
 	if err := bus.EnsureStreams(t.Context(), events.Streams()); err != nil {
 		t.Fatal(err)
 	}
-	e.bus = bus
+	return bus
+}
+
+// With the trace of the decision carried on.
+func TestOnNATS(t *testing.T) {
+	t.Parallel()
+	e := prepare(t)
+	e.bus = onNATS(t)
 	spans := tracetest.NewInMemoryExporter()
 	e.tracer = sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))
 	e.run()

@@ -60,15 +60,21 @@ func grantLease(t testing.TB, namespace string) {
 	if err := manifest("role.yaml", &role); err != nil {
 		t.Fatal(err)
 	}
+	grantIn(t, namespace, bridgeUser, role)
+}
+
+// grantIn gives user the Role in a namespace.
+func grantIn(t testing.TB, namespace, user string, role rbacv1.Role) {
+	t.Helper()
 	role.Namespace = namespace
 	rbac := kubernetes.NewForConfigOrDie(theHub.Admin()).RbacV1()
 	if _, err := rbac.Roles(namespace).Create(t.Context(), &role, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	_, err := rbac.RoleBindings(namespace).Create(t.Context(), &rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: bridgeUser, Namespace: namespace},
+		ObjectMeta: metav1.ObjectMeta{Name: role.Name, Namespace: namespace},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: bridgeUser}},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
 	}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -33,6 +33,15 @@ type Options struct {
 	// ScoreMargin is how far ahead the validUntil of a score on the hub is
 	// set at least: for that long a score outlives a bridge that is down.
 	ScoreMargin time.Duration
+	// ExplanationBudget is how many decisions a second are explained on the
+	// hub, by an Event and a condition each.
+	ExplanationBudget float64
+	// Slices writes SIG-Multicluster's PlacementDecisions beside OCM's,
+	// Profiles its ClusterProfiles of ManagedClusters.
+	Slices, Profiles bool
+	// Inventory is a namespace whose ClusterProfiles are clusters where there
+	// is no ManagedCluster of their name; "" for none.
+	Inventory string
 	// LeaderElect lets only the holder of a Lease in Namespace write.
 	LeaderElect bool
 	Namespace   string
@@ -50,7 +59,7 @@ func DefaultOptions() Options {
 	}
 	return Options{
 		Bus: process.DefaultBusOptions(), QPS: 500, Burst: 1000, Workers: 16,
-		ScoreBudget: 200, ScoreMargin: 5 * time.Minute,
+		ScoreBudget: 200, ScoreMargin: 5 * time.Minute, ExplanationBudget: 20,
 		LeaderElect: true, Namespace: "spokewire", Identity: identity,
 	}
 }
@@ -64,6 +73,10 @@ func (o *Options) AddFlags(fs *pflag.FlagSet) {
 	fs.IntVar(&o.Workers, "workers", o.Workers, "decisions applied at a time")
 	fs.Float64Var(&o.ScoreBudget, "score-budget", o.ScoreBudget, "scores written to the hub a second")
 	fs.DurationVar(&o.ScoreMargin, "score-margin", o.ScoreMargin, "how far ahead a score's validUntil on the hub is set at least")
+	fs.Float64Var(&o.ExplanationBudget, "explanation-budget", o.ExplanationBudget, "decisions explained on the hub a second, by an Event and a condition each")
+	fs.BoolVar(&o.Slices, "sig-placement-decisions", o.Slices, "write SIG-Multicluster's PlacementDecisions (multicluster.x-k8s.io) beside OCM's")
+	fs.BoolVar(&o.Profiles, "write-cluster-profiles", o.Profiles, "write SIG-Multicluster's ClusterProfiles of ManagedClusters, unless OCM itself does")
+	fs.StringVar(&o.Inventory, "inventory", o.Inventory, "namespace whose ClusterProfiles are clusters where there is no ManagedCluster of their name")
 	fs.BoolVar(&o.LeaderElect, "leader-elect", o.LeaderElect, "write only while holding the Lease")
 	fs.StringVar(&o.Namespace, "namespace", o.Namespace, "namespace of the Lease")
 	fs.StringVar(&o.Identity, "identity", o.Identity, "name of this replica in the Lease: stable, and its own (default the host's name)")
@@ -83,6 +96,8 @@ func (o Options) Validate() error {
 		return fmt.Errorf("--score-budget is %g, want more than 0", o.ScoreBudget)
 	case o.ScoreMargin < minMargin:
 		return fmt.Errorf("--score-margin is %s, want at least %s (the hub keeps whole seconds)", o.ScoreMargin, minMargin)
+	case o.ExplanationBudget <= 0:
+		return fmt.Errorf("--explanation-budget is %g, want more than 0", o.ExplanationBudget)
 	case o.LeaderElect && o.Namespace == "":
 		return errors.New("--namespace is empty: name that of the Lease, or set --leader-elect=false")
 	case o.LeaderElect && o.Identity == "":

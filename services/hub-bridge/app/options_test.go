@@ -15,13 +15,14 @@ import (
 func TestValidateNamesTheFlag(t *testing.T) {
 	t.Parallel()
 	for flag, change := range map[string]func(*app.Options){
-		"--hub-qps":      func(o *app.Options) { o.QPS = 0 },
-		"--hub-burst":    func(o *app.Options) { o.Burst = 0 },
-		"--workers":      func(o *app.Options) { o.Workers = 0 },
-		"--score-budget": func(o *app.Options) { o.ScoreBudget = 0 },
-		"--score-margin": func(o *app.Options) { o.ScoreMargin = time.Second },
-		"--namespace":    func(o *app.Options) { o.Namespace = "" },
-		"--identity":     func(o *app.Options) { o.Identity = "" },
+		"--hub-qps":            func(o *app.Options) { o.QPS = 0 },
+		"--hub-burst":          func(o *app.Options) { o.Burst = 0 },
+		"--workers":            func(o *app.Options) { o.Workers = 0 },
+		"--score-budget":       func(o *app.Options) { o.ScoreBudget = 0 },
+		"--explanation-budget": func(o *app.Options) { o.ExplanationBudget = 0 },
+		"--score-margin":       func(o *app.Options) { o.ScoreMargin = time.Second },
+		"--namespace":          func(o *app.Options) { o.Namespace = "" },
+		"--identity":           func(o *app.Options) { o.Identity = "" },
 	} {
 		o := app.DefaultOptions()
 		o.Identity = "test"

@@ -14,12 +14,16 @@ import (
 	"github.com/spokewire/spokewire/internal/process"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/services/hub-bridge/internal/decisions"
+	"github.com/spokewire/spokewire/services/hub-bridge/internal/explain"
 	"github.com/spokewire/spokewire/services/hub-bridge/internal/kube"
 	"github.com/spokewire/spokewire/services/hub-bridge/internal/native"
 	"github.com/spokewire/spokewire/services/hub-bridge/internal/observe"
+	"github.com/spokewire/spokewire/services/hub-bridge/internal/profiles"
 	"github.com/spokewire/spokewire/services/hub-bridge/internal/receipt"
 	"github.com/spokewire/spokewire/services/hub-bridge/internal/requests"
+	"github.com/spokewire/spokewire/services/hub-bridge/internal/scorers"
 	"github.com/spokewire/spokewire/services/hub-bridge/internal/scores"
+	"github.com/spokewire/spokewire/services/hub-bridge/internal/slices"
 	"github.com/spokewire/spokewire/services/hub-bridge/internal/work"
 )
 
@@ -43,8 +47,13 @@ type bridge struct {
 
 	observer  *observe.Observer
 	decisions *decisions.Applier
+	explain   *explain.Recorder
+	slips     *explain.Slips
 	scores    *scores.Applier
 	requests  *requests.Applier
+	scorers   *scorers.Applier
+	slices    *slices.Applier   // nil: not asked for
+	profiles  *profiles.Applier // nil: not asked for
 }
 
 // RunOn works on a bus that is connected.
@@ -60,7 +69,11 @@ func RunOn(ctx context.Context, bus Bus, o Options, rt process.Runtime) error {
 	if err != nil {
 		return err
 	}
-	hub, err := kube.New(lock.fence(config), kube.NewMetrics(rt.Metrics))
+	sig, err := kube.FindSIG(ctx, config, kube.SIG{Slices: o.Slices, Profiles: o.Profiles, Source: o.Inventory}, rt.Log)
+	if err != nil {
+		return err
+	}
+	hub, err := kube.New(lock.fence(config), kube.NewMetrics(rt.Metrics), sig, rt.Log)
 	if err != nil {
 		return err
 	}
@@ -81,8 +94,18 @@ func (b *bridge) wire() error {
 	urgent := new(work.Gate)
 	letters := receipt.NewLetters(b.bus, Name, rt.Metrics)
 	b.receipts = receipt.NewWriter(b.bus, clock, rt.Log, Name, rt.Metrics)
+	explaining := explain.Options{
+		Hub: b.hub, Clock: clock, Log: rt.Log, Urgent: urgent, Budget: o.ExplanationBudget, Identity: o.Identity, Metrics: rt.Metrics,
+	}
+	b.explain = explain.NewRecorder(explaining, queue("explanations"))
+	b.slips = explain.NewSlips(explaining, queue("slips"))
 	b.decisions = decisions.NewApplier(decisions.Options{
 		Hub: b.hub, Bus: b.bus, Record: b.receipts.Record, Bury: letters.Bury, Clock: clock, Log: rt.Log, Tracer: tracer, Urgent: urgent,
+		Explain: b.explain.Note,
+		Done: func(namespace, name string) {
+			b.changedSIG(kube.Change{Kind: events.KindPlacementDecision, Namespace: namespace, Name: name})
+		},
+		Native: func(namespace, name string) { b.observer.Changed(events.KindPlacementDecision, namespace, name) },
 	}, queue("decisions"))
 	b.scores = scores.NewApplier(scores.Options{
 		Hub: b.hub, Bus: b.bus, Record: b.receipts.Record, Bury: letters.Bury, Clock: clock, Log: rt.Log, Tracer: tracer,
@@ -91,7 +114,10 @@ func (b *bridge) wire() error {
 	b.requests = requests.NewApplier(requests.Options{
 		Hub: b.hub, History: b.bus, Record: b.receipts.Record, Bury: letters.Bury, Clock: clock, Log: rt.Log,
 	}, queue("requests"))
-	ocm := &native.Publisher{Service: Name, Hub: b.hub, Bus: b.bus, Ledger: b.decisions.Ledger, Clock: clock, Log: rt.Log}
+	b.scorers = scorers.NewApplier(scorers.Options{
+		Hub: b.hub, Clock: clock, Log: rt.Log, Urgent: urgent, Identity: o.Identity,
+	}, queue("scorers"))
+	ocm := &native.Publisher{Service: Name, Hub: b.hub, Bus: b.bus, Ledger: b.decisions.Ledger, Overtaken: b.decisions.Overtaken, Clock: clock, Log: rt.Log}
 	b.observer = observe.NewObserver(observe.Options{
 		Service: Name, Hub: b.hub, Bus: b.bus, Clock: clock, Log: rt.Log, Metrics: rt.Metrics, All: b.all,
 		After: func(ctx context.Context, s events.Subject, sequence uint64) error {
@@ -101,6 +127,7 @@ func (b *bridge) wire() error {
 			return ocm.Publish(ctx, s.Namespace, s.Name, sequence)
 		},
 	}, queue("observe"))
+	b.wireSIG(queue, urgent)
 	rt.Health.Ready("hub", b.hub.Synced)
 	rt.Health.Ready("bus", b.synced)
 	if b.lock != nil {
@@ -113,16 +140,23 @@ func (b *bridge) wire() error {
 
 // changed tells those whom a change on the hub concerns.
 func (b *bridge) changed(c kube.Change) {
+	b.changedSIG(c)
+	if c.Kind == kube.KindSlice || c.Kind == kube.KindProfile {
+		return // nobody is told of what is copied
+	}
 	b.observer.Changed(c.Kind, c.Namespace, c.Name)
 	switch c.Kind {
 	case events.KindPlacement:
 		b.observer.Changed(events.KindPlacementDecision, c.Namespace, c.Name)
 		b.decisions.Changed(c.Namespace, c.Name)
 		b.requests.Changed(c.Namespace, c.Name)
+		b.slips.Changed(c.Namespace, c.Name)
 	case events.KindPlacementDecision:
 		b.decisions.Changed(c.Namespace, c.Name)
 	case events.KindAddOnScore:
 		b.scores.Changed(c.Namespace, c.Name)
+	case events.KindDynamicScorer:
+		b.scorers.Changed(c.Namespace, c.Name)
 	case events.KindCluster:
 		if c.Added {
 			b.scores.ClusterAppeared(c.Name)
@@ -135,6 +169,7 @@ func (b *bridge) all(fn func(kind, namespace, name string)) {
 	for _, kind := range []string{
 		events.KindCluster, events.KindClusterSet, events.KindBinding,
 		events.KindPlacement, events.KindPlacementDecision, events.KindAddOnScore,
+		events.KindDynamicScorer, events.KindScoringConfig,
 	} {
 		for _, c := range b.hub.Names(kind) {
 			fn(c.Kind, c.Namespace, c.Name)
@@ -148,6 +183,7 @@ func (b *bridge) synced() error {
 		events.StreamDecisions: b.decisions.Ledger.Synced,
 		events.StreamScores:    b.scores.Ledger.Synced,
 		events.StreamConfig:    b.requests.Ledger.Synced,
+		events.StreamStatus:    b.scorers.Ledger.Synced,
 	} {
 		if !synced() {
 			return fmt.Errorf("stream %s is not read yet, or the connection is lost", stream)
@@ -168,6 +204,7 @@ func (b *bridge) run(ctx context.Context) error {
 	group.Go(func() error { return b.decisions.Ledger.Run(ctx, b.bus, decisions.Watch()) })
 	group.Go(func() error { return b.scores.Follow(ctx, b.bus) })
 	group.Go(func() error { return b.requests.Ledger.Run(ctx, b.bus, requests.Watch()) })
+	group.Go(func() error { return b.scorers.Follow(ctx, b.bus) })
 	group.Go(func() error {
 		if err := b.untilSynced(ctx); err != nil {
 			return err
@@ -199,6 +236,9 @@ const (
 	observeWorkers = 4
 	scoreWorkers   = 4
 	requestWorkers = 2
+	scorerWorkers  = 1
+	sliceWorkers   = 4
+	profileWorkers = 2
 )
 
 // work runs the workers until ctx ends.
@@ -208,7 +248,16 @@ func (b *bridge) work(ctx context.Context) {
 	workers.Go(func() { b.receipts.Run(ctx) })
 	workers.Go(func() { b.observer.Run(ctx, observeWorkers) })
 	workers.Go(func() { b.decisions.Run(ctx, b.options.Workers) })
+	workers.Go(func() { b.explain.Run(ctx) })
+	workers.Go(func() { b.slips.Run(ctx) })
 	workers.Go(func() { b.scores.Run(ctx, scoreWorkers) })
 	workers.Go(func() { b.requests.Run(ctx, requestWorkers) })
+	workers.Go(func() { b.scorers.Run(ctx, scorerWorkers) })
+	if b.slices != nil {
+		workers.Go(func() { b.slices.Run(ctx, sliceWorkers) })
+	}
+	if b.profiles != nil {
+		workers.Go(func() { b.profiles.Run(ctx, profileWorkers) })
+	}
 	workers.Wait()
 }

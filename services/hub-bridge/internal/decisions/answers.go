@@ -22,6 +22,7 @@ type answers struct {
 type answered struct {
 	sequence        uint64
 	outcome, reason string
+	staying         string // the message, if the reason is an overlap
 }
 
 func newAnswers(record func(context.Context, receipt.Answer)) *answers {
@@ -55,12 +56,19 @@ func (a *answers) news(r *receipt.Answer) bool {
 	switch {
 	case stood && r.Outcome == schemas.OutcomeUnchanged:
 		return false
-	case stood && r.Outcome == schemas.OutcomeApplied:
+	case stood && r.Outcome == schemas.OutcomeApplied && r.Reason == "" && before.reason == bridge.ReasonOverlap:
+		r.Reason = bridge.ReasonOverlapOver
+	case stood && r.Outcome == schemas.OutcomeApplied && r.Reason == "":
 		r.Reason = bridge.ReasonRestored
-	case again && before.outcome == r.Outcome && before.reason == r.Reason:
+	}
+	now := answered{sequence: r.Sequence, outcome: r.Outcome, reason: r.Reason}
+	if r.Reason == bridge.ReasonOverlap {
+		now.staying = r.Message
+	}
+	if again && before == now {
 		return false
 	}
-	a.last[r.Subject] = answered{r.Sequence, r.Outcome, r.Reason}
+	a.last[r.Subject] = now
 	return true
 }
 
@@ -83,7 +91,7 @@ func (a *answers) given(subject string, sequence uint64) bool {
 func (a *answers) refused(subject string, sequence uint64, reason string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.last[subject] == answered{sequence, schemas.OutcomeRefused, reason}
+	return a.last[subject] == answered{sequence: sequence, outcome: schemas.OutcomeRefused, reason: reason}
 }
 
 // note takes the event as answered without a receipt.

@@ -30,6 +30,8 @@ type Hub interface {
 	Pages(namespace, placement string) []*clusterv1beta1.PlacementDecision
 	RefreshPlacement(ctx context.Context, namespace, name string) error
 	RefreshPages(ctx context.Context, namespace, placement string) error
+	Rollouts(ctx context.Context, namespace, placement string, clusters []string) ([]bridge.Rollout, error)
+	KeepsCluster(name string) bool
 
 	CreatePage(context.Context, *clusterv1beta1.PlacementDecision) (*clusterv1beta1.PlacementDecision, error)
 	UpdatePage(context.Context, *clusterv1beta1.PlacementDecision) (*clusterv1beta1.PlacementDecision, error)
@@ -44,7 +46,7 @@ type Ledger = ledger.Ledger[*Kept]
 // Entry is one of them.
 type Entry = ledger.Entry[*Kept]
 
-// Options are the parts of an Applier. All are needed.
+// Options are the parts of an Applier. All but Done are needed.
 type Options struct {
 	Hub    Hub
 	Bus    events.Getter // for dead letters
@@ -55,6 +57,15 @@ type Options struct {
 	Tracer trace.Tracer
 	// Urgent is entered while decisions are applied.
 	Urgent *work.Gate
+	// Explain is told what became of each decision at each look at it, nil for
+	// one that is deleted. It does not block.
+	Explain func(receipt.Answer, *schemas.PlacementDecision)
+	// Done, if set, is called after each look at a Placement's decision.
+	Done func(namespace, name string)
+	// Native is told of a Placement whose last decision is Spokewire's although
+	// OCM decides it: what OCM has decided is to be said again. It does not
+	// block.
+	Native func(namespace, name string)
 }
 
 // Applier applies the last decision of each Placement.
@@ -63,12 +74,14 @@ type Applier struct {
 	Ledger  *Ledger
 	queue   *work.Queue
 	answers *answers
+	moves   *moves
 	leading atomic.Bool
+	silent  atomic.Bool // it was said that the hub does not tell of rollouts
 }
 
 // NewApplier returns an Applier that works on what is in queue.
 func NewApplier(o Options, queue *work.Queue) *Applier {
-	a := &Applier{Options: o, queue: queue, answers: newAnswers(o.Record)}
+	a := &Applier{Options: o, queue: queue, answers: newAnswers(o.Record), moves: newMoves()}
 	a.Ledger = ledger.New(o.Clock, Keep, a.changed, a.all)
 	return a
 }
@@ -96,18 +109,26 @@ func (a *Applier) all() {
 	}
 }
 
-// changed answers a decision that was overtaken before anybody got to it.
+// changed takes note of another last event of subject.
 func (a *Applier) changed(subject string, before, now *Entry) {
 	a.queue.Add(subject)
 	if now == nil {
 		a.answers.forget(subject)
+		a.moves.forget(subject)
 		a.Log.Warn("a decision is gone from the log; what the hub has of it stays", "subject", subject)
 		return
 	}
-	if before == nil || before.Sequence == now.Sequence || !a.leading.Load() || !a.answers.open(subject, before.Sequence) {
-		return
+	if before != nil && before.Sequence != now.Sequence {
+		a.Overtaken(before)
 	}
-	a.superseded(context.Background(), before)
+}
+
+// Overtaken answers an event that another one stands behind now, if nobody has
+// got to it.
+func (a *Applier) Overtaken(e *Entry) {
+	if a.leading.Load() && a.answers.open(e.Subject, e.Sequence) {
+		a.superseded(context.Background(), e)
+	}
 }
 
 func (a *Applier) superseded(ctx context.Context, e *Entry) {
@@ -126,8 +147,9 @@ func (a *Applier) handle(ctx context.Context, subject string) (time.Duration, er
 	}
 	defer a.Urgent.Enter()()
 	end := a.answers.begin(subject, entry.Sequence)
-	err := a.look(ctx, entry)
+	again, err := a.look(ctx, entry)
 	end()
+	a.done(subject)
 	// From here on, changed answers; what came before it left to this worker.
 	if newest := a.Ledger.Get(subject); newest != nil && newest != entry && !a.answers.given(subject, entry.Sequence) {
 		a.superseded(ctx, entry)
@@ -136,19 +158,26 @@ func (a *Applier) handle(ctx context.Context, subject string) (time.Duration, er
 	if errors.Is(err, errOvertaken) {
 		return 0, nil // the ledger is behind, and will tell
 	}
-	return 0, err
+	return again, err
 }
 
-// look reads the decision and brings the hub to what it says.
-func (a *Applier) look(ctx context.Context, entry *Entry) error {
+func (a *Applier) done(subject string) {
+	if s, err := events.ParseSubject(subject); err == nil && a.Done != nil {
+		a.Done(s.Namespace, s.Name)
+	}
+}
+
+// look reads the decision and brings the hub to what it says. It returns when
+// to look again even if nothing happens.
+func (a *Applier) look(ctx context.Context, entry *Entry) (time.Duration, error) {
 	read, err := entry.Value.Read()
 	if err != nil {
-		return a.bury(ctx, entry, err)
+		return 0, a.bury(ctx, entry, err)
 	}
 	ctx, end := a.trace(ctx, entry, read)
-	err = a.settle(ctx, entry, read)
+	again, err := a.settle(ctx, entry, read)
 	end(err)
-	return err
+	return again, err
 }
 
 // trace starts the span of a decision that is applied for the first time. A
@@ -168,6 +197,7 @@ func (a *Applier) trace(ctx context.Context, entry *Entry, read Read) (context.C
 }
 
 func (a *Applier) bury(ctx context.Context, entry *Entry, cause error) error {
+	a.moves.forget(entry.Subject)
 	if a.answers.given(entry.Subject, entry.Sequence) {
 		return nil
 	}
@@ -187,30 +217,38 @@ const (
 	buryTimeout = 10 * time.Second
 )
 
-// errOvertaken: a newer decision of the subject is in the log.
-var errOvertaken = errors.New("overtaken by a newer decision")
+var (
+	// errOvertaken: a newer decision of the subject is in the log.
+	errOvertaken = errors.New("overtaken by a newer decision")
+	// errNotEntitled: in the middle of the writes the Placement went over to
+	// somebody else.
+	errNotEntitled = errors.New("the Placement is Spokewire's no more")
+)
 
 // settle tries until the plan was made from the hub's newest state.
-func (a *Applier) settle(ctx context.Context, entry *Entry, read Read) error {
+func (a *Applier) settle(ctx context.Context, entry *Entry, read Read) (time.Duration, error) {
 	s, err := events.ParseSubject(entry.Subject)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	w := &writes{applier: a, entry: entry}
 	for try := 1; ; try++ {
 		w.placement, w.objects = a.Hub.Placement(s.Namespace, s.Name), a.Hub.Pages(s.Namespace, s.Name)
 		err := a.attempt(ctx, w, read, s.Name)
 		if refusal := kube.Refusal(err); refusal != nil {
-			return a.refuse(ctx, entry, read, refusal)
+			return 0, a.refuse(ctx, entry, read, refusal)
+		}
+		if errors.Is(err, errNotEntitled) && try < maxTries {
+			continue // judged anew by what is known now
 		}
 		if err == nil || !kube.Stale(err) || try == maxTries {
-			return err
+			return w.again, err
 		}
 		if err := sleep(ctx, staleDelay<<try); err != nil {
-			return err
+			return 0, err
 		}
 		if err := errors.Join(a.Hub.RefreshPlacement(ctx, s.Namespace, s.Name), a.Hub.RefreshPages(ctx, s.Namespace, s.Name)); err != nil {
-			return err
+			return 0, err
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spokewire/spokewire/internal/bridge"
 	"github.com/spokewire/spokewire/pkg/events"
@@ -14,15 +15,20 @@ import (
 // attempt does what the event asks for, by the hub's state as w has it.
 func (a *Applier) attempt(ctx context.Context, w *writes, read Read, name string) error {
 	if read.Deleted != nil {
+		a.moves.forget(w.entry.Subject)
 		return a.prune(ctx, w, read, name)
 	}
 	v := bridge.Judge(read.Decision, w.placement)
-	switch v.Action {
-	case bridge.Apply:
+	if v.Action == bridge.Apply {
 		return a.apply(ctx, w, read)
-	case bridge.Release:
+	}
+	a.moves.forget(w.entry.Subject)
+	if v.Action == bridge.Release {
 		if err := w.release(ctx); err != nil {
 			return err
+		}
+		if v.Reason != "" {
+			a.Native(w.placement.Namespace, w.placement.Name)
 		}
 	}
 	if v.Reason != "" {
@@ -41,6 +47,8 @@ func (a *Applier) apply(ctx context.Context, w *writes, read Read) error {
 	if err := w.deleteNamed(ctx, stock.Stale); err != nil {
 		return err
 	}
+	move, again := a.move(ctx, w, stock, groups)
+	groups = move.With(stock, groups, w.placement.Spec.SortBy)
 	plan := bridge.PlanDecision(w.placement.Name, stock, groups)
 	for _, step := range plan.Steps {
 		if err := w.step(ctx, step); err != nil {
@@ -53,8 +61,41 @@ func (a *Applier) apply(ctx context.Context, w *writes, read Read) error {
 			return err
 		}
 	}
-	a.answer(ctx, w.entry, read, w.outcome(), bridge.Verdict{Message: foreignMessage(stock)}, w.refs(plan.Pages))
+	a.answer(ctx, w.entry, read, w.outcome(), applied(stock, move), w.refs(plan.Pages))
+	w.again = again
 	return nil
+}
+
+// applied is what there is to say of a decision that the hub holds.
+func applied(stock bridge.Stock, move bridge.Overlap) bridge.Verdict {
+	var v bridge.Verdict
+	var says []string
+	if move.Over {
+		v.Reason = bridge.ReasonOverlapOver
+	}
+	if len(move.Late) > 0 {
+		v.Reason = bridge.ReasonOverlapExpired
+		says = append(says, "left when the time of the overlap was over, though nothing says that what they had has arrived: "+named(move.Late))
+	}
+	if len(move.Leaving) > 0 {
+		v.Reason = bridge.ReasonOverlap
+		says = append(says, "still there until those that take their place have arrived: "+named(move.Names()))
+	}
+	if foreign := foreignMessage(stock); foreign != "" {
+		says = append(says, foreign)
+	}
+	v.Message = strings.Join(says, "; ")
+	return v
+}
+
+// named lists names, ten at most.
+func named(names []string) string {
+	const most = 10
+	text := strings.Join(names[:min(len(names), most)], ", ")
+	if more := len(names) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 func badDecision(cause error) *events.BadInput {
@@ -69,6 +110,7 @@ func badDecision(cause error) *events.BadInput {
 // refuse refuses, and keeps among the dead letters, a decision that no retry
 // mends: it contradicts itself, or the hub does not take what it asks for.
 func (a *Applier) refuse(ctx context.Context, entry *Entry, read Read, bad *events.BadInput) error {
+	a.moves.forget(entry.Subject)
 	if a.answers.refused(entry.Subject, entry.Sequence, bad.Reason) {
 		return nil
 	}
@@ -123,5 +165,6 @@ func (a *Applier) answer(ctx context.Context, e *Entry, read Read, outcome strin
 	if read.Decision != nil {
 		r.Origin = read.Decision.Origin
 	}
+	a.Explain(r, read.Decision)
 	a.answers.give(ctx, r)
 }

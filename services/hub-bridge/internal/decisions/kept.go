@@ -54,7 +54,7 @@ func (k *Kept) decode() {
 	switch payload := received.Payload.(type) {
 	case *schemas.PlacementDecision:
 		// What nobody asks for here would hold most of the memory.
-		payload.Explanations, payload.Rejected = nil, nil
+		payload.Explanations = nil
 		k.read.Decision = payload
 	case *schemas.Deleted:
 		k.read.Deleted = payload

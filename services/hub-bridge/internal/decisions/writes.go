@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
@@ -13,13 +14,15 @@ import (
 )
 
 // writes are those for one decision, over all attempts. Before each of them
-// the decision must still be the last of its subject in the log.
+// the decision must still be the last of its subject in the log, and, but for
+// what is given up, the Placement Spokewire's.
 type writes struct {
 	applier   *Applier
 	entry     *Entry
 	placement *clusterv1beta1.Placement
 	objects   []*clusterv1beta1.PlacementDecision
 	written   []schemas.ObjectRef
+	again     time.Duration // until the next look, 0 for none
 }
 
 func (w *writes) current() error {
@@ -29,8 +32,18 @@ func (w *writes) current() error {
 	return nil
 }
 
+// entitled is current, and that the Placement, as far as is known, is the one
+// that the writes were planned for and still Spokewire's to write for.
+func (w *writes) entitled() error {
+	p := w.applier.Hub.Placement(w.placement.Namespace, w.placement.Name)
+	if p == nil || p.UID != w.placement.UID || !bridge.Direct(p) || p.DeletionTimestamp != nil {
+		return errNotEntitled
+	}
+	return w.current()
+}
+
 func (w *writes) step(ctx context.Context, s bridge.Step) error {
-	if err := w.current(); err != nil {
+	if err := w.entitled(); err != nil {
 		return err
 	}
 	if s.Kind == bridge.CreatePage {
@@ -100,7 +113,8 @@ func (w *writes) deleteNamed(ctx context.Context, names []string) error {
 }
 
 // release takes our label off the pages, so that what OCM makes of them
-// counts as its own. It deletes nothing.
+// counts as its own, and our condition off the Placement: OCM leaves it there,
+// and what it says ends here. It deletes nothing.
 func (w *writes) release(ctx context.Context) error {
 	for _, o := range w.objects {
 		if !bridge.Ours(o) || !metav1.IsControlledBy(o, w.placement) {
@@ -116,13 +130,24 @@ func (w *writes) release(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
-}
-
-func (w *writes) status(ctx context.Context, status clusterv1beta1.PlacementStatus) error {
+	status, differs := bridge.Unexplained(w.placement)
+	if !differs {
+		return nil
+	}
 	if err := w.current(); err != nil {
 		return err
 	}
+	return w.putStatus(ctx, status)
+}
+
+func (w *writes) status(ctx context.Context, status clusterv1beta1.PlacementStatus) error {
+	if err := w.entitled(); err != nil {
+		return err
+	}
+	return w.putStatus(ctx, status)
+}
+
+func (w *writes) putStatus(ctx context.Context, status clusterv1beta1.PlacementStatus) error {
 	p := w.placement.DeepCopy()
 	p.Status = status
 	written, err := w.applier.Hub.UpdatePlacementStatus(ctx, p)

@@ -55,3 +55,9 @@ func Refusal(err error) *events.BadInput {
 	}
 	return bad
 }
+
+// Final reports whether err is the API server's answer that no retry mends:
+// it does not take the object, or not from us.
+func Final(err error) bool {
+	return Refusal(err) != nil || apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err)
+}

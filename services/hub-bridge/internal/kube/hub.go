@@ -5,21 +5,25 @@ package kube
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	eventsclient "k8s.io/client-go/kubernetes/typed/events/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	clusterclient "open-cluster-management.io/api/client/cluster/clientset/versioned"
+	workclient "open-cluster-management.io/api/client/work/clientset/versioned"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/spokewire/spokewire/pkg/events"
 )
 
-// Change says that an object of a kind (events.Kind…) may have changed. For
-// a PlacementDecision the name is that of its Placement.
+// Change says that an object of a kind (events.Kind…, or one of this
+// package) may have changed. For a PlacementDecision, or a slice, the name is
+// that of its Placement.
 type Change struct {
 	Kind, Namespace, Name string
 	// Added is true where the object was not there before.
@@ -29,17 +33,22 @@ type Change struct {
 // Hub reads and writes the hub's objects.
 type Hub struct {
 	write   clusterclient.Interface
+	events  eventsclient.EventsV1Interface
+	works   workclient.Interface
 	metrics *Metrics
 
 	informers  map[string]cache.SharedIndexInformer // by kind
 	placements *overlay[*clusterv1beta1.Placement]
 	pages      *overlay[*clusterv1beta1.PlacementDecision]
 	scores     *overlay[*clusterv1alpha1.AddOnPlacementScore]
+	inventory  inventory // SIG-Multicluster's resources, where they are asked for
+	scoring    *scoring  // OCM's dynamic scoring, where it is served
+	onChange   func(Change)
 }
 
-// New returns a Hub that reads through informers. The QPS and burst of
-// config hold for reading and for writing each.
-func New(config *rest.Config, metrics *Metrics) (*Hub, error) {
+// New returns a Hub that reads through informers, those of sig among them.
+// The QPS and burst of config hold for reading and for writing each.
+func New(config *rest.Config, metrics *Metrics, sig SIG, log *slog.Logger) (*Hub, error) {
 	read, err := clusterclient.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("hub client: %w", err)
@@ -48,14 +57,31 @@ func New(config *rest.Config, metrics *Metrics) (*Hub, error) {
 	if err != nil {
 		return nil, fmt.Errorf("hub client: %w", err)
 	}
+	kubernetes, err := eventsclient.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("hub client: %w", err)
+	}
+	works, err := workclient.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("hub client: %w", err)
+	}
 	informers, err := newInformers(read)
 	if err != nil {
 		return nil, err
 	}
+	inventory, err := newInventory(config, sig, informers)
+	if err != nil {
+		return nil, err
+	}
+	scoring, err := newScoring(config, log)
+	if err != nil {
+		return nil, err
+	}
 	return &Hub{
-		write: write, metrics: metrics, informers: informers,
+		inventory: inventory, scoring: scoring,
+		write: write, events: kubernetes, works: works, metrics: metrics, informers: informers,
 		placements: newOverlay(func(p *clusterv1beta1.Placement) string { return objectGroup(p) }, time.Now),
-		pages:      newOverlay(pageGroup, time.Now),
+		pages:      newOverlay(pageGroup[*clusterv1beta1.PlacementDecision], time.Now),
 		scores:     newOverlay(func(s *clusterv1alpha1.AddOnPlacementScore) string { return objectGroup(s) }, time.Now),
 	}, nil
 }
@@ -73,6 +99,8 @@ func (h *Hub) see(object any, deleted bool) {
 		h.pages.observe(o, deleted)
 	case *clusterv1alpha1.AddOnPlacementScore:
 		h.scores.observe(o, deleted)
+	default:
+		h.inventory.see(o, deleted)
 	}
 }
 
@@ -80,6 +108,7 @@ func (h *Hub) see(object any, deleted bool) {
 // goroutines, once the change shows in what the Hub returns. It is called
 // once, before Run. fn does not block.
 func (h *Hub) OnChange(fn func(Change)) error {
+	h.onChange = fn
 	for kind, informer := range h.informers {
 		_, err := informer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
 			AddFunc: func(o any, _ bool) {
@@ -88,7 +117,7 @@ func (h *Hub) OnChange(fn func(Change)) error {
 			},
 			UpdateFunc: func(old, o any) {
 				h.see(o, false)
-				if kind == events.KindPlacementDecision { // it may have had another label
+				if kind == events.KindPlacementDecision || kind == KindSlice { // it may have had another label
 					h.changed(kind, old, false, fn)
 				}
 				h.changed(kind, o, false, fn)
@@ -121,12 +150,17 @@ func changes(kind string, object any, added bool) []Change {
 		return nil
 	}
 	c := Change{Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName(), Added: added}
-	page, ok := object.(*clusterv1beta1.PlacementDecision)
-	if !ok {
+	var placements []string
+	switch kind {
+	case kindSource: // a cluster, to everybody else
+		return []Change{{Kind: events.KindCluster, Name: o.GetName(), Added: added}}
+	case events.KindPlacementDecision, KindSlice:
+		placements = placementsOf(o)
+	default:
 		return []Change{c}
 	}
 	var out []Change
-	for _, name := range placementsOf(page) {
+	for _, name := range placements {
 		c.Name = name
 		out = append(out, c)
 	}
@@ -140,6 +174,9 @@ func (h *Hub) Run(ctx context.Context) {
 	for _, informer := range h.informers {
 		informers.Go(func() { informer.RunWithContext(ctx) })
 	}
+	informers.Go(func() {
+		h.scoring.run(ctx, func(kind string, o any, added bool) { h.changed(kind, o, added, h.onChange) })
+	})
 	ticker := time.NewTicker(overlayFor)
 	defer ticker.Stop()
 	for {
@@ -148,6 +185,7 @@ func (h *Hub) Run(ctx context.Context) {
 			h.placements.sweep()
 			h.pages.sweep()
 			h.scores.sweep()
+			h.inventory.sweep()
 		case <-ctx.Done():
 			return
 		}
@@ -162,5 +200,5 @@ func (h *Hub) Synced() error {
 			return fmt.Errorf("the hub's objects of kind %s are not read yet", kind)
 		}
 	}
-	return nil
+	return h.scoring.synced()
 }

@@ -10,6 +10,7 @@ import (
 	clusterclient "open-cluster-management.io/api/client/cluster/clientset/versioned"
 	clusterinformers "open-cluster-management.io/api/client/cluster/informers/externalversions"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	sig "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
 
 	"github.com/spokewire/spokewire/internal/bridge"
 	"github.com/spokewire/spokewire/pkg/events"
@@ -33,21 +34,23 @@ func newInformers(client clusterclient.Interface) (map[string]cache.SharedIndexI
 		events.KindPlacementDecision: factory.V1beta1().PlacementDecisions().Informer(),
 		events.KindAddOnScore:        factory.V1alpha1().AddOnPlacementScores().Informer(),
 	}
-	err := informers[events.KindPlacementDecision].AddIndexers(cache.Indexers{byPlacement: func(o any) ([]string, error) {
-		page, ok := o.(*clusterv1beta1.PlacementDecision)
-		if !ok {
-			return nil, fmt.Errorf("a %T among the PlacementDecisions", o)
-		}
-		var keys []string
-		for _, name := range placementsOf(page) {
-			keys = append(keys, groupKey(page.Namespace, name))
-		}
-		return keys, nil
-	}})
+	err := informers[events.KindPlacementDecision].AddIndexers(cache.Indexers{byPlacement: placementKeys})
 	if err != nil {
 		return nil, fmt.Errorf("hub informer of %s: %w", events.KindPlacementDecision, err)
 	}
 	return informers, nil
+}
+
+func placementKeys(o any) ([]string, error) {
+	page, ok := o.(metav1.Object)
+	if !ok {
+		return nil, fmt.Errorf("a %T among the PlacementDecisions", o)
+	}
+	var keys []string
+	for _, name := range placementsOf(page) {
+		keys = append(keys, groupKey(page.GetNamespace(), name))
+	}
+	return keys, nil
 }
 
 // slim drops what no part of the bridge reads and what makes up half of the
@@ -59,12 +62,18 @@ func slim(object any) (any, error) {
 	return object, nil
 }
 
-// placementsOf names the Placements that page matters to: the one that its
-// label names, and the one that its name is taken from, for the name is then
-// in use.
-func placementsOf(page *clusterv1beta1.PlacementDecision) []string {
+// placementsOf names the Placements that page, or a slice, matters to: the
+// one that its label names, and the one that its name is taken from, for the
+// name is then in use.
+func placementsOf(page metav1.Object) []string {
+	labels := page.GetLabels()
+	candidates := []string{labels[clusterv1beta1.PlacementLabel], bridge.PlacementOfName(page.GetName())}
+	if _, slice := page.(*sig.PlacementDecision); slice {
+		placement, _ := bridge.PlacementOfSlice(page.GetName())
+		candidates = []string{labels[sig.PlacementKeyLabel], labels[sig.DecisionKeyLabel], placement}
+	}
 	var names []string
-	for _, name := range []string{page.Labels[clusterv1beta1.PlacementLabel], bridge.PlacementOfName(page.Name)} {
+	for _, name := range candidates {
 		if name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
@@ -73,10 +82,10 @@ func placementsOf(page *clusterv1beta1.PlacementDecision) []string {
 }
 
 // pageGroup is where the overlay keeps page.
-func pageGroup(page *clusterv1beta1.PlacementDecision) string {
+func pageGroup[T metav1.Object](page T) string {
 	names := placementsOf(page)
 	if len(names) == 0 {
-		return groupKey(page.Namespace, "")
+		return groupKey(page.GetNamespace(), "")
 	}
-	return groupKey(page.Namespace, names[0])
+	return groupKey(page.GetNamespace(), names[0])
 }

@@ -23,7 +23,13 @@ func (h *Hub) Observed(kind, namespace, name string) (schemas.Payload, error) {
 		}
 		return orNil(bridge.ObservedDecision(p, h.cachedPages(namespace, name))), nil
 	}
+	if _, scoring := scoringKinds[kind]; scoring {
+		return h.scoring.observed(kind, namespace, name)
+	}
 	o, ok := cached[any](h, kind, namespace, name)
+	if !ok && kind == events.KindCluster {
+		return orNil(h.profiledCluster(name)), nil
+	}
 	if !ok {
 		return nil, nil
 	}
@@ -85,9 +91,17 @@ func (h *Hub) HasCluster(name string) bool {
 
 // Names lists what the caches hold of a kind, as changes.
 func (h *Hub) Names(kind string) []Change {
+	if _, scoring := scoringKinds[kind]; scoring {
+		return h.scoring.names(kind)
+	}
 	var out []Change
-	for _, o := range h.informers[kind].GetStore().List() {
-		out = append(out, changes(kind, o, false)...)
+	for from, informer := range h.informers {
+		if from != kind && (from != kindSource || kind != events.KindCluster) {
+			continue
+		}
+		for _, o := range informer.GetStore().List() {
+			out = append(out, changes(from, o, false)...)
+		}
 	}
 	return out
 }

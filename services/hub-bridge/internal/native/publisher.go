@@ -35,8 +35,10 @@ type Publisher struct {
 	Hub     Hub
 	Bus     Bus
 	Ledger  *decisions.Ledger
-	Clock   *events.Clock
-	Log     *slog.Logger
+	// Overtaken is told of the event that OCM's decision was published behind.
+	Overtaken func(*decisions.Entry)
+	Clock     *events.Clock
+	Log       *slog.Logger
 }
 
 // Publish publishes OCM's decision for a Placement, if there is a new one.
@@ -110,5 +112,8 @@ func (p *Publisher) publish(ctx context.Context, subject, eventType string, payl
 	p.Ledger.Put(ledger.Entry[*decisions.Kept]{
 		Subject: subject, Sequence: ack.Sequence, ReceivedAt: p.Clock.Now(), Value: decisions.KeepOwn(e, decided, deleted),
 	})
+	if last != nil {
+		p.Overtaken(last)
+	}
 	return nil
 }
