@@ -16,13 +16,18 @@ type Reason string
 
 // Reasons.
 const (
-	NotKept       Reason = "NotKept"       // keep does not name it
-	Dropped       Reason = "Dropped"       // drop names it
-	NotFinite     Reason = "NotFinite"     // its value is NaN or infinite
-	BadName       Reason = "BadName"       // no metric name of the bus
-	BadLabel      Reason = "BadLabel"      // a label that the bus refuses
-	TooManyLabels Reason = "TooManyLabels" // more than limits.labels
-	Duplicate     Reason = "Duplicate"     // the snapshot already has the series
+	NotKept        Reason = "NotKept"        // keep does not name it
+	Dropped        Reason = "Dropped"        // drop names it
+	NotFinite      Reason = "NotFinite"      // its value is NaN or infinite
+	BadName        Reason = "BadName"        // no metric name of the bus
+	BadLabel       Reason = "BadLabel"       // a label that the bus refuses
+	TooManyLabels  Reason = "TooManyLabels"  // more than limits.labels
+	Duplicate      Reason = "Duplicate"      // the snapshot already has the series
+	NoData         Reason = "NoData"         // what was asked for has no series at all
+	BadItem        Reason = "BadItem"        // an item of a document makes no sample
+	NoCluster      Reason = "NoCluster"      // the label that names its cluster is missing
+	UnknownCluster Reason = "UnknownCluster" // it names a cluster that is not listed
+	Incomplete     Reason = "Incomplete"     // the source warns that something may be missing
 )
 
 // ByRule reports whether the user asked for it; other reasons deserve a
@@ -47,6 +52,11 @@ type Snapshot struct {
 type Labels struct {
 	Len int
 	All iter.Seq2[string, string]
+}
+
+// LabelsOf returns the labels of a map.
+func LabelsOf(labels map[string]string) Labels {
+	return Labels{Len: len(labels), All: maps.All(labels)}
 }
 
 // Selection gathers the series of one exposition. Of two equal series the
@@ -121,6 +131,20 @@ func (s *Selection) Add(labels Labels, value float64, unit string) {
 	s.append(sample)
 }
 
+// Put takes in a series that was asked for by name, whatever Keep, Drop and
+// Rename say.
+func (s *Selection) Put(name string, labels Labels, value float64, unit string) {
+	if s.over {
+		return
+	}
+	s.current = verdict{name: name}
+	if wrong := schemas.CheckMetricName(name); wrong != "" {
+		s.leave(BadName, "the name "+wrong)
+		return
+	}
+	s.Add(labels, value, unit)
+}
+
 // pick returns the labels that the rules take, or what is wrong with one.
 func (s *Selection) pick(labels Labels) (map[string]string, string) {
 	if labels.Len == 0 {
@@ -169,6 +193,9 @@ func (s *Selection) leave(reason Reason, example string) {
 	l.Count++
 	s.left[reason] = l
 }
+
+// Note counts something that the snapshot lacks, and that never was a series.
+func (s *Selection) Note(reason Reason, example string) { s.leave(reason, example) }
 
 // Snapshot ends the selection. It returns a *TooManyError if more samples
 // are kept than the limit; the snapshot then tells only what was left out.

@@ -1,4 +1,4 @@
-// Command collector scrapes Prometheus endpoints of a cluster and forwards
+// Command collector collects metrics of a cluster and forwards
 // their snapshots to the hub.
 package main
 

@@ -99,6 +99,6 @@ func (o Options) single() (config.Config, error) {
 // Command returns the collector's command line.
 func Command() *cobra.Command {
 	o := DefaultOptions()
-	return process.Command("collector", "Scrape Prometheus endpoints of a cluster and forward the snapshots to the hub", o.AddFlags,
+	return process.Command("collector", "Collect metrics of a cluster and forward the snapshots to the hub", o.AddFlags,
 		func(ctx context.Context, rt process.Runtime) error { return Run(ctx, o, rt) })
 }

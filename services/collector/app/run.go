@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
@@ -14,7 +13,6 @@ import (
 	"github.com/spokewire/spokewire/services/collector/internal/forward"
 	"github.com/spokewire/spokewire/services/collector/internal/observe"
 	"github.com/spokewire/spokewire/services/collector/internal/outbox"
-	"github.com/spokewire/spokewire/services/collector/internal/scrape"
 )
 
 // Run collects until ctx ends. It collects from the first moment, also while
@@ -29,14 +27,14 @@ func Run(ctx context.Context, o Options, rt process.Runtime) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	targets, err := newTargets(c)
+	origins, err := newOrigins(c, rt.Log)
 	if err != nil {
 		return err
 	}
 	rt.Metrics.MustRegister(newOutboxMetrics(store))
 	rt.Health.Ready("outbox", store.Err)
 	collector := &collector{options: o, config: c, runtime: rt, store: store}
-	return collector.run(ctx, targets)
+	return collector.run(ctx, origins)
 }
 
 type collector struct {
@@ -47,26 +45,15 @@ type collector struct {
 	bus     atomic.Pointer[jetstream.Bus] // nil until connected
 }
 
-func newTargets(c config.Config) ([]*scrape.Target, error) {
-	var targets []*scrape.Target
-	for i, source := range c.Sources {
-		target, err := scrape.New(source)
-		if err != nil {
-			return nil, fmt.Errorf("sources[%d].%w", i, err)
-		}
-		targets = append(targets, target)
-	}
-	return targets, nil
-}
-
-func (c *collector) run(ctx context.Context, targets []*scrape.Target) error {
+func (c *collector) run(ctx context.Context, origins []origin) error {
 	group, ctx := errgroup.WithContext(ctx)
 	metrics := observe.NewMetrics(c.runtime.Metrics)
 	for i, source := range c.config.Sources {
 		s := observe.New(observe.Options{
 			Source:   outbox.Source{Cluster: c.config.Cluster, Name: source.Name},
+			Fleet:    fleetOf(source),
 			Interval: source.Interval.Duration,
-			Scraper:  targets[i],
+			Scraper:  origins[i],
 			Outbox:   c.store,
 			Metrics:  metrics,
 			Tracer:   c.runtime.Tracer.Tracer("github.com/spokewire/spokewire/services/collector"),
@@ -74,12 +61,15 @@ func (c *collector) run(ctx context.Context, targets []*scrape.Target) error {
 		})
 		c.runtime.Health.Detail("source "+source.Name, s.Status)
 		group.Go(func() error {
-			defer targets[i].Close()
+			defer origins[i].Close()
 			return s.Run(ctx)
 		})
+		if r, ok := origins[i].(runner); ok {
+			group.Go(func() error { return r.Run(ctx) })
+		}
 	}
 	c.runtime.Health.Detail("nats", c.natsStatus)
-	c.runtime.Log.Info("collecting", "cluster", c.config.Cluster, "sources", len(targets), "outbox", c.config.Outbox.Dir, "waiting", c.store.Stats().Depth)
+	c.runtime.Log.Info("collecting", "cluster", c.config.Cluster, "sources", len(origins), "outbox", c.config.Outbox.Dir, "waiting", c.store.Stats().Depth)
 	group.Go(func() error { return c.forward(ctx) })
 	return group.Wait()
 }
@@ -93,19 +83,38 @@ func (c *collector) forward(ctx context.Context) error {
 	}
 	defer bus.Close()
 	c.bus.Store(bus)
-	var sources []outbox.Source
-	for _, source := range c.config.Sources {
-		sources = append(sources, outbox.Source{Cluster: c.config.Cluster, Name: source.Name})
-	}
 	return forward.New(forward.Options{
 		Outbox:       c.store,
 		Bus:          bus,
 		Connected:    bus.Connected,
-		Sources:      sources,
+		Sources:      sourcesOf(c.config),
 		BackfillRate: c.options.BackfillRate,
 		Metrics:      forwardMetrics,
 		Log:          c.runtime.Log,
 	}).Run(ctx)
+}
+
+// fleetOf returns how a source names its clusters, nil if it is of one.
+func fleetOf(s config.Source) *observe.Fleet {
+	if s.ClusterLabel == "" {
+		return nil
+	}
+	return &observe.Fleet{Label: s.ClusterLabel, Clusters: s.Clusters}
+}
+
+// sourcesOf are the subjects that are published on.
+func sourcesOf(c config.Config) []outbox.Source {
+	var all []outbox.Source
+	for _, source := range c.Sources {
+		clusters := source.Clusters
+		if source.ClusterLabel == "" {
+			clusters = []string{c.Cluster}
+		}
+		for _, cluster := range clusters {
+			all = append(all, outbox.Source{Cluster: cluster, Name: source.Name})
+		}
+	}
+	return all
 }
 
 func (c *collector) natsStatus() string {

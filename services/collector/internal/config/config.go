@@ -37,8 +37,9 @@ const (
 
 // Config is the whole configuration.
 type Config struct {
-	// Cluster is the name that the hub knows this cluster by.
-	Cluster string   `json:"cluster"`
+	// Cluster is the name that the hub knows this cluster by. Sources that
+	// have a ClusterLabel need none.
+	Cluster string   `json:"cluster,omitempty"`
 	Sources []Source `json:"sources"`
 	Outbox  Outbox   `json:"outbox"`
 }
@@ -52,18 +53,23 @@ type Outbox struct {
 	MaxBytes int64 `json:"maxBytes,omitempty"`
 }
 
-// Source is one endpoint to scrape.
+// Source is one thing to take snapshots of: an endpoint to scrape (URL), or
+// one of the other kinds.
 type Source struct {
 	// Name tells the sources of a cluster apart.
 	Name string `json:"name"`
-	URL  string `json:"url"`
+	// URL is that of a Prometheus exposition.
+	URL        string      `json:"url,omitempty"`
+	Prometheus *Prometheus `json:"prometheus,omitempty"`
+	Kubernetes *Kubernetes `json:"kubernetes,omitempty"`
+	JSON       *JSON       `json:"json,omitempty"`
 	// Interval is from the start of one scrape to that of the next. Default
 	// 10s.
 	Interval Duration `json:"interval,omitzero"`
 	// Timeout is of one scrape as a whole. Default: the interval, at most
 	// 10s.
 	Timeout Duration `json:"timeout,omitzero"`
-	// Format is auto, text or openmetrics. Default auto.
+	// Format, of a URL, is auto, text or openmetrics. Default auto.
 	Format string `json:"format,omitempty"`
 	// BearerTokenFile is read at every scrape, for tokens expire.
 	BearerTokenFile string   `json:"bearerTokenFile,omitempty"`
@@ -73,6 +79,12 @@ type Source struct {
 	Rename          []Rename `json:"rename,omitempty"`
 	Labels          Labels   `json:"labels,omitzero"`
 	Limits          Limits   `json:"limits,omitzero"`
+	// ClusterLabel is the label by which each sample names its cluster, one
+	// of Clusters: the source knows something of a whole fleet.
+	ClusterLabel string   `json:"clusterLabel,omitempty"`
+	Clusters     []string `json:"clusters,omitempty"`
+	// Derive makes further samples of counters and histograms.
+	Derive *Derive `json:"derive,omitempty"`
 }
 
 // TLS is for https targets.
@@ -179,8 +191,20 @@ func (s *Source) Default() {
 	if s.Timeout == (Duration{}) {
 		s.Timeout = Of(min(s.Interval.Duration, 10*time.Second))
 	}
-	if s.Format == "" {
+	if s.Format == "" && s.kind() == kindURL {
 		s.Format = FormatAuto
+	}
+	if s.Derive != nil {
+		s.Derive.setDefaults(s.Interval.Duration)
+	}
+	if s.Prometheus != nil {
+		s.Prometheus.setDefaults()
+	}
+	if s.Kubernetes != nil {
+		s.Kubernetes.setDefaults()
+	}
+	if s.JSON != nil {
+		s.JSON.setDefaults()
 	}
 	if s.Limits.BodyBytes == 0 {
 		s.Limits.BodyBytes = DefaultBodyBytes

@@ -1,13 +1,20 @@
 package config
 
 import (
-	"errors"
 	"fmt"
-	"net/url"
 	"regexp"
 
+	"github.com/spokewire/spokewire/internal/fetch"
 	"github.com/spokewire/spokewire/internal/sample"
 )
+
+// userAgent is what the collector calls itself.
+const userAgent = "spokewire-collector"
+
+// Fetch returns how the source's documents are fetched.
+func (s *Source) Fetch() fetch.Options {
+	return fetch.Options{BearerTokenFile: s.BearerTokenFile, TLS: fetch.TLS(s.TLS), MaxBytes: s.Limits.BodyBytes, UserAgent: userAgent}
+}
 
 // Rules returns the rules of a valid source.
 func (s *Source) Rules() (sample.Rules, error) {
@@ -44,27 +51,4 @@ func compile(field string, expressions []string) ([]*regexp.Regexp, error) {
 		all = append(all, compiled)
 	}
 	return all, nil
-}
-
-// Target returns the source's parsed URL.
-func (s *Source) Target() (*url.URL, error) {
-	u, err := url.Parse(s.URL)
-	switch {
-	case s.URL == "":
-		return nil, fieldErrorf("url", "is missing, for instance http://127.0.0.1:9100/metrics")
-	case err != nil:
-		return nil, fieldErrorf("url", "is not a URL: %v", withoutURL(err))
-	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		return nil, fieldErrorf("url", "is %q, want http://HOST[:PORT]/PATH or https://…", u.Redacted())
-	}
-	return u, nil
-}
-
-// withoutURL takes the URL out of an error, for it may hold a password.
-func withoutURL(err error) error {
-	var wrapped *url.Error
-	if errors.As(err, &wrapped) {
-		return wrapped.Err
-	}
-	return err
 }

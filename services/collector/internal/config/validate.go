@@ -16,11 +16,11 @@ func fieldErrorf(field, format string, args ...any) error {
 // Validate returns the first *schemas.FieldError; Field is the path in the
 // file.
 func (c *Config) Validate() error {
-	if err := checkName("cluster", c.Cluster); err != nil {
+	if err := c.validateCluster(); err != nil {
 		return err
 	}
 	if len(c.Sources) == 0 {
-		return fieldErrorf("sources", "is empty: name at least one endpoint to scrape")
+		return fieldErrorf("sources", "is empty: name at least one thing to collect from")
 	}
 	seen := map[string]int{}
 	for i := range c.Sources {
@@ -49,21 +49,19 @@ func (s *Source) Validate() error {
 	if err := checkName("name", s.Name); err != nil {
 		return err
 	}
-	if _, err := s.Target(); err != nil {
+	if err := s.validateKind(); err != nil {
 		return err
 	}
 	if err := s.validateTimes(); err != nil {
 		return err
 	}
-	switch s.Format {
-	case FormatAuto, FormatText, FormatOpenMetrics:
-	default:
-		return fieldErrorf("format", "is %q, want auto, text or openmetrics", s.Format)
-	}
 	if (s.TLS.CertFile == "") != (s.TLS.KeyFile == "") {
 		return fieldErrorf("tls", "has one of certFile and keyFile, want both or none")
 	}
 	if err := s.validateLimits(); err != nil {
+		return err
+	}
+	if err := cmp.Or(s.validateDerive(), s.validateFleet()); err != nil {
 		return err
 	}
 	for i, rename := range s.Rename {

@@ -72,11 +72,17 @@ func (e *SyntaxError) Error() string {
 // Unwrap returns what the parser said.
 func (e *SyntaxError) Unwrap() error { return e.Err }
 
+// Sink takes in series. sample.Selection is one.
+type Sink interface {
+	Wants(name []byte) bool
+	Add(labels sample.Labels, value float64, unit string)
+}
+
 // Read hands every series of body to into. An exposition with an error
 // anywhere is refused as a whole, with a *SyntaxError: the snapshot would
 // lack its other series, which says that they are gone. Timestamps and
 // exemplars are not read.
-func Read(body []byte, format Format, into *sample.Selection) error {
+func Read(body []byte, format Format, into Sink) error {
 	if at := bytes.IndexByte(body, 0); at >= 0 {
 		// The parser takes it for the end.
 		return &SyntaxError{Err: fmt.Errorf("byte %d is NUL", at)}
@@ -108,7 +114,7 @@ func newParser(body []byte, format Format) textparse.Parser {
 
 type reader struct {
 	parser textparse.Parser
-	into   *sample.Selection
+	into   Sink
 	labels labels.Labels
 	series int
 	// unit is that of family, the last one that had any.

@@ -102,7 +102,7 @@ func (f *Forwarder) Run(ctx context.Context) error {
 // newer one may take the place of the one it would have sent.
 func (f *Forwarder) runNewest(ctx context.Context, l *lane) error {
 	for {
-		changed := f.Outbox.Changed()
+		changed := f.Outbox.ChangedOf(l.source)
 		if !f.Outbox.HasNewest(l.source) {
 			if err := wait(ctx, changed, 0); err != nil {
 				return err

@@ -3,11 +3,13 @@
 package observe
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,12 +18,12 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/spokewire/spokewire/internal/failure"
 	"github.com/spokewire/spokewire/internal/pause"
 	"github.com/spokewire/spokewire/internal/sample"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/schemas"
 	"github.com/spokewire/spokewire/services/collector/internal/outbox"
-	"github.com/spokewire/spokewire/services/collector/internal/scrape"
 )
 
 // Scraper fetches the current samples. scrape.Target is one.
@@ -34,9 +36,19 @@ type Outbox interface {
 	Put(source outbox.Source, taken time.Time, e event.Event) (uint64, error)
 }
 
+// Fleet says how the samples of a source name the clusters that they are of.
+type Fleet struct {
+	// Label is that with the cluster's name; the samples are sent without it.
+	Label string
+	// Clusters are those that are spoken for.
+	Clusters []string
+}
+
 // Options of a Source.
 type Options struct {
+	// Source has no cluster if there is a Fleet.
 	Source   outbox.Source
+	Fleet    *Fleet
 	Interval time.Duration
 	Scraper  Scraper
 	Outbox   Outbox
@@ -63,13 +75,17 @@ type Source struct {
 	last    error // of the last scrape
 	samples int   // of the last good one
 	scraped bool
-	// warned is which reasons for leaving series out were logged.
-	warned map[sample.Reason]bool
+	// left is what the last one lacks though nobody asked for that.
+	left []sample.Left
+
+	// named is, for each cluster of a fleet, whether it had samples when its
+	// snapshot was last stored.
+	named map[string]bool
 }
 
 // New returns a Source.
 func New(o Options) *Source {
-	return &Source{Options: o, log: o.Log.With("source", o.Source.Name), warned: map[sample.Reason]bool{}}
+	return &Source{Options: o, log: o.Log.With("source", o.Source.Name), named: map[string]bool{}}
 }
 
 // Run scrapes until ctx ends, and returns its error. A scrape never overlaps
@@ -112,10 +128,14 @@ func (s *Source) observe(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	parts := map[string][]schemas.Sample{s.Source.Cluster: snapshot.Samples}
+	if s.Fleet != nil {
+		parts, snapshot = snapshot.Split(s.Fleet.Label, s.Fleet.Clusters)
+	}
 	s.Metrics.scraped(s.Source.Name, resultOf(err), time.Since(taken), snapshot)
-	s.warnOfLeft(snapshot.Left)
+	s.rememberLeft(snapshot.Left)
 	if err == nil {
-		err = s.store(ctx, taken, snapshot)
+		err = s.storeAll(ctx, taken, parts)
 	}
 	if err != nil {
 		span.SetStatus(codes.Error, err.Error())
@@ -124,20 +144,41 @@ func (s *Source) observe(ctx context.Context) error {
 	return err
 }
 
-func (s *Source) store(ctx context.Context, taken time.Time, snapshot sample.Snapshot) error {
-	e, err := events.New(schemas.TypeMetricsObserved, events.ClusterSource(s.Source.Cluster, s.Source.Name),
-		&schemas.Metrics{Samples: snapshot.Samples})
+// storeAll stores a snapshot for each cluster that has samples, and an empty
+// one for each that may have had some: what is gone must not stay. It tries
+// all, and returns the first error.
+func (s *Source) storeAll(ctx context.Context, taken time.Time, parts map[string][]schemas.Sample) error {
+	if s.Fleet != nil {
+		for _, cluster := range s.Fleet.Clusters {
+			if had, stored := s.named[cluster]; parts[cluster] == nil && (had || !stored) {
+				parts[cluster] = []schemas.Sample{}
+			}
+		}
+	}
+	var first error
+	for _, cluster := range slices.Sorted(maps.Keys(parts)) {
+		if err := s.store(ctx, taken, outbox.Source{Cluster: cluster, Name: s.Source.Name}, parts[cluster]); err != nil {
+			first = cmp.Or(first, err)
+			continue
+		}
+		s.named[cluster] = len(parts[cluster]) > 0
+	}
+	return first
+}
+
+func (s *Source) store(ctx context.Context, taken time.Time, source outbox.Source, samples []schemas.Sample) error {
+	e, err := events.New(schemas.TypeMetricsObserved, events.ClusterSource(source.Cluster, source.Name), &schemas.Metrics{Samples: samples})
 	if err != nil {
 		return err
 	}
-	e.SetExtension(events.ExtPartitionKey, s.Source.Cluster)
+	e.SetExtension(events.ExtPartitionKey, source.Cluster)
 	events.Inject(ctx, &e)
-	sequence, err := s.Outbox.Put(s.Source, taken, e)
+	sequence, err := s.Outbox.Put(source, taken, e)
 	if err != nil {
-		s.Metrics.lost(s.Source.Name)
+		s.Metrics.lost(source.Name)
 		return err
 	}
-	s.log.Debug("snapshot stored", "sequence", sequence, "samples", len(snapshot.Samples))
+	s.log.Debug("snapshot stored", "cluster", source.Cluster, "sequence", sequence, "samples", len(samples))
 	return nil
 }
 
@@ -157,21 +198,22 @@ func (s *Source) remember(samples int, err error) {
 	}
 }
 
-// warnOfLeft logs each reason that the user did not ask for once, with an
-// example, until it goes and comes back.
-func (s *Source) warnOfLeft(left []sample.Left) {
-	now := map[sample.Reason]bool{}
+// rememberLeft keeps for Status what the user did not ask to leave out, and
+// logs each reason once, with an example, until it goes and comes back.
+func (s *Source) rememberLeft(all []sample.Left) {
+	left := slices.DeleteFunc(slices.Clone(all), func(l sample.Left) bool { return l.Reason.ByRule() })
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, l := range left {
-		if l.Reason.ByRule() {
-			continue
-		}
-		now[l.Reason] = true
-		if !s.warned[l.Reason] {
-			s.log.Warn("series are left out", "reason", string(l.Reason), "count", l.Count, "example", fmt.Sprintf("%.200s", l.Example))
+		if !slices.ContainsFunc(s.left, func(was sample.Left) bool { return was.Reason == l.Reason }) {
+			s.log.Warn("the snapshot lacks something", "reason", string(l.Reason), "count", l.Count, "example", example(l))
 		}
 	}
-	s.warned = now
+	s.left = left
 }
+
+// example is what is wrong with the first of what was left out.
+func example(l sample.Left) string { return fmt.Sprintf("%.200s", l.Example) }
 
 // Status says in a line how the last scrape went.
 func (s *Source) Status() string {
@@ -183,17 +225,17 @@ func (s *Source) Status() string {
 	case s.last != nil:
 		return fmt.Sprintf("no snapshot (%s): %v", resultOf(s.last), s.last)
 	}
-	return fmt.Sprintf("%d samples", s.samples)
+	text := fmt.Sprintf("%d samples", s.samples)
+	for _, l := range s.left {
+		text += fmt.Sprintf("; %d left out (%s): %s", l.Count, l.Reason, example(l))
+	}
+	return text
 }
 
 // resultOf is the class of a scrape's outcome.
 func resultOf(err error) string {
-	var failed *scrape.Error
-	switch {
-	case err == nil:
+	if err == nil {
 		return "ok"
-	case errors.As(err, &failed):
-		return string(failed.Reason)
 	}
-	return "NotStored"
+	return string(cmp.Or(failure.Of(err), "NotStored"))
 }

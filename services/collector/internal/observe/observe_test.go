@@ -18,12 +18,12 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
+	"github.com/spokewire/spokewire/internal/failure"
 	"github.com/spokewire/spokewire/internal/pause"
 	"github.com/spokewire/spokewire/internal/sample"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/schemas"
 	"github.com/spokewire/spokewire/services/collector/internal/outbox"
-	"github.com/spokewire/spokewire/services/collector/internal/scrape"
 )
 
 // fake is a target and an outbox. Inside a synctest bubble its scrapes take
@@ -46,7 +46,7 @@ func (f *fake) Scrape(ctx context.Context) (sample.Snapshot, error) {
 	defer func() { f.running-- }()
 	f.began = append(f.began, time.Since(f.start))
 	if !pause.For(ctx, f.takes) {
-		return sample.Snapshot{}, &scrape.Error{Reason: scrape.Cancelled, Err: ctx.Err()}
+		return sample.Snapshot{}, &failure.Error{Reason: failure.Cancelled, Err: ctx.Err()}
 	}
 	return f.answer(len(f.began))
 }
@@ -65,7 +65,7 @@ func one(int) (sample.Snapshot, error) {
 }
 
 func fail(int) (sample.Snapshot, error) {
-	return sample.Snapshot{}, &scrape.Error{Reason: scrape.Timeout, Err: errors.New("no answer")}
+	return sample.Snapshot{}, &failure.Error{Reason: failure.Timeout, Err: errors.New("no answer")}
 }
 
 type fixture struct {
@@ -270,6 +270,9 @@ func TestLeftOutSeries(t *testing.T) {
 	}
 	if n := strings.Count(x.log.String(), "level=WARN"); n != 1 || !strings.Contains(x.log.String(), `example="a is NaN"`) {
 		t.Errorf("want one warning with the example: %s", x.log)
+	}
+	if got := x.source.Status(); !strings.HasSuffix(got, "samples; 2 left out (NotFinite): a is NaN") {
+		t.Errorf("status is %q", got)
 	}
 	for outcome, want := range map[string]float64{"NotFinite": 6, "NotKept": 9, "Kept": 3} {
 		if got := x.counter(t, "spokewire_collector_samples_total", outcome, "node"); got != want {

@@ -87,10 +87,11 @@ type Store struct {
 	closed  bool
 	stats   Stats // Dropped and Unreadable
 	lastErr error
-	changed chan struct{} // closed at the next change
-	notice  time.Time     // when dropping was last logged
-	unsaid  int           // dropped since
-	shrunk  time.Time     // when shrinking was last tried
+	changed chan struct{}            // closed at the next change
+	waiting map[Source]chan struct{} // ditto, of one source
+	notice  time.Time                // when dropping was last logged
+	unsaid  int                      // dropped since
+	shrunk  time.Time                // when shrinking was last tried
 }
 
 // Open opens the outbox in dir, creating it if needed. The error says what
@@ -104,7 +105,7 @@ func Open(dir string, o Options) (*Store, error) {
 	if aside != "" {
 		o.Log.Error("the outbox file was unreadable: put aside, begun anew", "file", aside)
 	}
-	s := &Store{dir: dir, db: db, opt: o, changed: make(chan struct{})}
+	s := &Store{dir: dir, db: db, opt: o, changed: make(chan struct{}), waiting: map[Source]chan struct{}{}}
 	if s.id, err = identify(db, o.Now()); err == nil {
 		s.index, err = load(db)
 	}
@@ -122,7 +123,10 @@ func (s *Store) Close() error {
 		return nil
 	}
 	s.closed = true
-	s.announce()
+	for source := range s.waiting {
+		s.announce(source)
+	}
+	s.announce(Source{})
 	return s.db.Close()
 }
 
@@ -173,14 +177,19 @@ func (s *Store) put(source Source, taken time.Time, value []byte) (uint64, error
 	}
 	s.index.add(&entry{sequence: sequence, source: source, size: size, taken: taken, fresh: true})
 	s.dropped(evicted)
-	s.announce()
+	s.announce(source)
 	return sequence, nil
 }
 
-// announce tells those who wait on Changed. The caller holds mu.
-func (s *Store) announce() {
+// announce tells those who wait on Changed or on ChangedOf. The caller holds
+// mu.
+func (s *Store) announce(source Source) {
 	close(s.changed)
 	s.changed = make(chan struct{})
+	if of := s.waiting[source]; of != nil {
+		close(of)
+		delete(s.waiting, source)
+	}
 }
 
 // Changed returns a channel that is closed at the next change. Get it before
@@ -189,6 +198,22 @@ func (s *Store) Changed() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.changed
+}
+
+// ChangedOf is Changed for the snapshots of one source: with thousands of
+// sources, not each of those who wait looks at each change.
+func (s *Store) ChangedOf(source Source) <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	of := s.waiting[source]
+	if of == nil {
+		of = make(chan struct{})
+		s.waiting[source] = of
+		if s.closed {
+			s.announce(source)
+		}
+	}
+	return of
 }
 
 // Stats returns the state.

@@ -78,7 +78,7 @@ func (s *Store) Done(snapshot Snapshot) error {
 	// If the file refuses, the snapshot stays there, and is sent once more
 	// after a restart; not before, or it would be sent for ever.
 	s.index.remove(snapshot.Source, snapshot.Sequence)
-	s.announce()
+	s.announce(snapshot.Source)
 	err := s.db.Update(func(tx *bbolt.Tx) error { return tx.Bucket(entryBucket).Delete(key(snapshot.Sequence)) })
 	if err != nil {
 		return fmt.Errorf("outbox: snapshot %d was sent, but stays in the file: %w", snapshot.Sequence, err)
@@ -94,5 +94,5 @@ func (s *Store) Release(snapshot Snapshot) {
 	if e := s.index.find(snapshot.Source, snapshot.Sequence); e != nil {
 		e.held = false
 	}
-	s.announce()
+	s.announce(snapshot.Source)
 }

@@ -16,6 +16,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spokewire/spokewire/internal/failure"
 	"github.com/spokewire/spokewire/internal/sample"
 	"github.com/spokewire/spokewire/services/collector/internal/config"
 )
@@ -108,7 +111,7 @@ func TestScrape(t *testing.T) {
 		handler    http.HandlerFunc
 		edit       func(*config.Source)
 		want       int // samples
-		wantReason Reason
+		wantReason failure.Reason
 		wantErr    string
 	}{
 		"text":           {handler: text("a 1\nb 2\n"), want: 2},
@@ -117,14 +120,14 @@ func TestScrape(t *testing.T) {
 		"OpenMetrics":    {handler: openMetrics("# TYPE a counter\na_total 1 # {id=\"x\"} 1\n# EOF\n"), want: 1},
 		"NaN beside one": {handler: text("a NaN\nb 2\n"), want: 1},
 		"OpenMetrics cut before its end": {
-			handler: openMetrics("a 1\n"), wantReason: BadExposition, wantErr: "EOF",
+			handler: openMetrics("a 1\n"), wantReason: failure.BadExposition, wantErr: "EOF",
 		},
 		"HTML": {
 			handler: func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Type", "text/html")
 				_, _ = io.WriteString(w, "<html>")
 			},
-			wantReason: BadType, wantErr: "text/html",
+			wantReason: failure.BadType, wantErr: "text/html",
 		},
 		"text with a wrong type, by format": {
 			handler: func(w http.ResponseWriter, _ *http.Request) {
@@ -138,33 +141,33 @@ func TestScrape(t *testing.T) {
 				w.Header().Set("Content-Encoding", "br")
 				_, _ = io.WriteString(w, "?")
 			},
-			wantReason: BadType, wantErr: `"br"`,
+			wantReason: failure.BadType, wantErr: `"br"`,
 		},
-		"not found": {handler: http.NotFound, wantReason: BadStatus, wantErr: "404"},
+		"not found": {handler: http.NotFound, wantReason: failure.BadStatus, wantErr: "404"},
 		"redirect": {
-			handler: http.RedirectHandler("http://elsewhere/", http.StatusFound).ServeHTTP, wantReason: BadStatus, wantErr: `"http://elsewhere/"`,
+			handler: http.RedirectHandler("http://elsewhere/", http.StatusFound).ServeHTTP, wantReason: failure.BadStatus, wantErr: `"http://elsewhere/"`,
 		},
-		"bad text in the middle": {handler: text("a 1\n?\nb 2\n"), wantReason: BadExposition, wantErr: "after 1 series"},
+		"bad text in the middle": {handler: text("a 1\n?\nb 2\n"), wantReason: failure.BadExposition, wantErr: "after 1 series"},
 		"a million labels": {
 			handler: text("a{" + strings.Repeat(`x="",`, 1_000_000) + "} 1\nb 2\n"), want: 1,
 			edit: func(s *config.Source) { s.Timeout = config.Of(config.MaxTimeout) },
 		},
 		"larger than the limit": {
 			handler: text("a 1\nb 2\n"), edit: func(s *config.Source) { s.Limits.BodyBytes = 7 },
-			wantReason: TooLarge, wantErr: "limits.bodyBytes, 7",
+			wantReason: failure.TooLarge, wantErr: "limits.bodyBytes, 7",
 		},
 		"as large as the limit": {
 			handler: text("a 1\nb 2\n"), edit: func(s *config.Source) { s.Limits.BodyBytes = 8 }, want: 2,
 		},
-		"a gzip bomb":       {handler: gzipped(strings.Repeat(" ", 1<<20), 64), edit: func(s *config.Source) { s.Limits.BodyBytes = 1 << 20 }, wantReason: TooLarge, wantErr: "limits.bodyBytes"},
-		"streams for ever":  {handler: endless, edit: func(s *config.Source) { s.Limits.BodyBytes = 1 << 20 }, wantReason: TooLarge, wantErr: "limits.bodyBytes"},
-		"too many samples":  {handler: text("a 1\nb 2\n"), edit: func(s *config.Source) { s.Limits.Samples = 1 }, wantReason: TooManySamples, wantErr: "limits.samples"},
-		"drips for ever":    {handler: drip, edit: short, wantReason: Timeout, wantErr: "timeout 100ms"},
-		"hangs":             {handler: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, edit: short, wantReason: Timeout, wantErr: "timeout 100ms"},
-		"breaks off":        {handler: breakOff, wantReason: Unreachable, wantErr: "broke off after 4 bytes"},
-		"huge headers":      {handler: hugeHeaders, wantReason: Unreachable, wantErr: "header"},
+		"a gzip bomb":       {handler: gzipped(strings.Repeat(" ", 1<<20), 64), edit: func(s *config.Source) { s.Limits.BodyBytes = 1 << 20 }, wantReason: failure.TooLarge, wantErr: "limits.bodyBytes"},
+		"streams for ever":  {handler: endless, edit: func(s *config.Source) { s.Limits.BodyBytes = 1 << 20 }, wantReason: failure.TooLarge, wantErr: "limits.bodyBytes"},
+		"too many samples":  {handler: text("a 1\nb 2\n"), edit: func(s *config.Source) { s.Limits.Samples = 1 }, wantReason: failure.TooManySamples, wantErr: "limits.samples"},
+		"drips for ever":    {handler: drip, edit: short, wantReason: failure.Timeout, wantErr: "timeout 100ms"},
+		"hangs":             {handler: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, edit: short, wantReason: failure.Timeout, wantErr: "timeout 100ms"},
+		"breaks off":        {handler: breakOff, wantReason: failure.Unreachable, wantErr: "broke off after 4 bytes"},
+		"huge headers":      {handler: hugeHeaders, wantReason: failure.Unreachable, wantErr: "header"},
 		"with a token":      {handler: needs("Bearer secret"), edit: func(s *config.Source) { s.BearerTokenFile = token }, want: 1},
-		"without its token": {handler: needs("Bearer secret"), edit: func(s *config.Source) { s.BearerTokenFile = token + ".none" }, wantReason: Credentials, wantErr: "bearerTokenFile"},
+		"without its token": {handler: needs("Bearer secret"), edit: func(s *config.Source) { s.BearerTokenFile = token + ".none" }, wantReason: failure.Credentials, wantErr: "bearerTokenFile"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -184,9 +187,9 @@ func TestScrape(t *testing.T) {
 	}
 }
 
-func checkError(t *testing.T, err error, reason Reason, text string) {
+func checkError(t *testing.T, err error, reason failure.Reason, text string) {
 	t.Helper()
-	var failed *Error
+	var failed *failure.Error
 	switch {
 	case reason == "" && err != nil:
 		t.Fatalf("error is %v", err)
@@ -203,7 +206,7 @@ func breakOff(w http.ResponseWriter, _ *http.Request) {
 }
 
 func hugeHeaders(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("X-Huge", strings.Repeat("x", 2*maxHeaderBytes))
+	w.Header().Set("X-Huge", strings.Repeat("x", 128<<10))
 }
 
 func needs(authorization string) http.HandlerFunc {
@@ -221,7 +224,7 @@ func TestScrapeNobodyThere(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
 	_, err := newTarget(t, server.URL, nil).Scrape(t.Context())
-	checkError(t, err, Unreachable, "refused")
+	checkError(t, err, failure.Unreachable, "refused")
 }
 
 func TestScrapeCancelled(t *testing.T) {
@@ -238,7 +241,7 @@ func TestScrapeCancelled(t *testing.T) {
 		cancel()
 	}()
 	_, err := newTarget(t, server.URL, nil).Scrape(ctx)
-	checkError(t, err, Cancelled, "")
+	checkError(t, err, failure.Cancelled, "")
 }
 
 func TestScrapeTLS(t *testing.T) {
@@ -254,9 +257,9 @@ func TestScrapeTLS(t *testing.T) {
 	}
 	tests := map[string]struct {
 		tls        config.TLS
-		wantReason Reason
+		wantReason failure.Reason
 	}{
-		"unknown CA":      {wantReason: Unreachable},
+		"unknown CA":      {wantReason: failure.Unreachable},
 		"known CA":        {tls: config.TLS{CAFile: ca}},
 		"any certificate": {tls: config.TLS{InsecureSkipVerify: true}},
 	}
@@ -284,6 +287,51 @@ func TestNewNamesTheField(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("error is %v, want %q", err, want)
 		}
+	}
+}
+
+// Rates and quantiles of what an endpoint shows, in both formats.
+func TestScrapeDerives(t *testing.T) {
+	t.Parallel()
+	for name, format := range map[string]func(string) http.HandlerFunc{"text": text, "OpenMetrics": openMetrics} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := 0
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				n++
+				body := fmt.Sprintf("# TYPE c counter\nc_total{a=\"b\"} %d\n# TYPE h histogram\nh_bucket{le=\"1\"} %d\nh_bucket{le=\"2\"} %d\nh_bucket{le=\"+Inf\"} %d\nh_sum 1\nh_count %d\n", 20*n, 7, 7+10*n, 7+10*n, 7+10*n)
+				body += "# TYPE s summary\ns{quantile=\"0.9\"} 5\ns_sum 1\ns_count 1\n"
+				if name == "OpenMetrics" {
+					body += "# EOF\n"
+				}
+				format(body)(w, r)
+			}))
+			t.Cleanup(server.Close)
+			target := newTarget(t, server.URL, func(s *config.Source) {
+				s.Keep = []string{"s"}
+				s.Derive = &config.Derive{Rates: []string{"c_total"}, Histograms: []string{"h"}, Quantiles: []float64{0.5}}
+			})
+			now := time.Now()
+			target.now = func() time.Time {
+				now = now.Add(10 * time.Second)
+				return now
+			}
+			var got sample.Snapshot
+			for range 2 {
+				var err error
+				if got, err = target.Scrape(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			values := map[string]float64{}
+			for _, s := range got.Samples {
+				values[s.Series()] = s.Value
+			}
+			want := map[string]float64{`c_per_second{a="b"}`: 2, `h{quantile="0.5"}`: 1.5, `s{quantile="0.9"}`: 5}
+			if diff := cmp.Diff(want, values); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 
