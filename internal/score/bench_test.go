@@ -35,14 +35,3 @@ func BenchmarkEvaluate(b *testing.B) {
 		})
 	}
 }
-
-func BenchmarkNewSamples(b *testing.B) {
-	var in []schemas.Sample
-	for i := range 10 {
-		in = append(in, sample(fmt.Sprintf("series_%02d", 9-i), float64(i), "instance", "node-1", "job", "node"))
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		NewSamples(in)
-	}
-}

@@ -1,8 +1,9 @@
 package score
 
 import (
-	"sort"
 	"time"
+
+	"github.com/spokewire/spokewire/internal/series"
 )
 
 // Cluster is what is known of one cluster.
@@ -22,16 +23,6 @@ type Source struct {
 	ObservedAt time.Time
 	// ReceivedAt is when the log took the snapshot, for who keeps it.
 	ReceivedAt time.Time
-	// Samples come from [NewSamples].
-	Samples []Sample
-}
-
-// named returns the samples of one name.
-func (s *Source) named(name string) []Sample {
-	from := sort.Search(len(s.Samples), func(i int) bool { return s.Samples[i].Name() >= name })
-	to := from
-	for to < len(s.Samples) && s.Samples[to].Name() == name {
-		to++
-	}
-	return s.Samples[from:to]
+	// Samples come from [series.NewSamples].
+	Samples []series.Sample
 }

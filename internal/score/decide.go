@@ -52,9 +52,25 @@ func stateOf(name, reason string, value *int32) ItemState {
 	return s
 }
 
+// Terms are what a scorer says of all its scores.
+type Terms struct {
+	validFor time.Duration
+	hubOff   bool
+}
+
+// NewTerms returns the terms of scores that hold for validFor, and are kept
+// off the hub if hubOff.
+func NewTerms(validFor time.Duration, hubOff bool) Terms { return Terms{validFor, hubOff} }
+
+// ValidFor returns how long a sample, or an answer, holds.
+func (t *Terms) ValidFor() time.Duration { return t.validFor }
+
+// HubOff reports whether the scores are kept off the hub.
+func (t *Terms) HubOff() bool { return t.hubOff }
+
 // State returns what is to be remembered once r is published.
-func (p *Program) State(r *Result) State {
-	s := State{ValidUntil: r.ValidUntil, HubOff: p.hubOff, Items: make([]ItemState, len(r.Items))}
+func (t *Terms) State(r *Result) State {
+	s := State{ValidUntil: r.ValidUntil, HubOff: t.hubOff, Items: make([]ItemState, len(r.Items))}
 	for i, it := range r.Items {
 		s.Items[i] = stateOf(it.Name, it.Reason, it.Value)
 	}
@@ -66,37 +82,37 @@ func (p *Program) State(r *Result) State {
 // So that every metric event does not become a score event, a score whose
 // values and reasons stay is published again only in the last half of its
 // validity.
-func (p *Program) Decide(prior *State, next *Result, now time.Time) (Cause, time.Time) {
-	cause := p.cause(prior, next, now)
+func (t *Terms) Decide(prior *State, next *Result, now time.Time) (Cause, time.Time) {
+	cause := t.cause(prior, next, now)
 	wake := next.Wake
 	switch {
 	case cause != None && next.Timeless:
-		wake = earlier(wake, next.ValidUntil.Add(-p.validFor/2))
+		wake = earlier(wake, next.ValidUntil.Add(-t.validFor/2))
 	case cause == None && (next.Timeless || next.ValidUntil.After(prior.ValidUntil)):
-		wake = earlier(wake, prior.ValidUntil.Add(-p.validFor/2))
+		wake = earlier(wake, prior.ValidUntil.Add(-t.validFor/2))
 	}
 	return cause, wake
 }
 
-func (p *Program) cause(prior *State, next *Result, now time.Time) Cause {
+func (t *Terms) cause(prior *State, next *Result, now time.Time) Cause {
 	switch {
 	case prior == nil:
 		return First
-	case !p.same(prior, next):
+	case !t.same(prior, next):
 		return Changed
-	case prior.HubOff != p.hubOff:
+	case prior.HubOff != t.hubOff:
 		return Settings
 	case next.ValidUntil.IsZero():
 		return None
-	case p.overstated(prior, next):
+	case t.overstated(prior, next):
 		return Shorter
-	case next.ValidUntil.After(prior.ValidUntil) && !now.Before(prior.ValidUntil.Add(-p.validFor/2)):
+	case next.ValidUntil.After(prior.ValidUntil) && !now.Before(prior.ValidUntil.Add(-t.validFor/2)):
 		return Refresh
 	}
 	return None
 }
 
-func (p *Program) same(prior *State, next *Result) bool {
+func (t *Terms) same(prior *State, next *Result) bool {
 	if len(prior.Items) != len(next.Items) {
 		return false
 	}
@@ -110,10 +126,10 @@ func (p *Program) same(prior *State, next *Result) bool {
 
 // overstated reports whether prior holds longer than next justifies. What a
 // replica with a clock slightly ahead wrote of a timeless score is let be.
-func (p *Program) overstated(prior *State, next *Result) bool {
+func (t *Terms) overstated(prior *State, next *Result) bool {
 	slack := time.Duration(0)
 	if next.Timeless {
-		slack = p.validFor / 4
+		slack = t.validFor / 4
 	}
 	return prior.ValidUntil.After(next.ValidUntil.Add(slack))
 }

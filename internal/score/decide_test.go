@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spokewire/spokewire/internal/series"
 	"github.com/spokewire/spokewire/pkg/schemas"
 )
 
@@ -109,7 +110,7 @@ func simulate(t *testing.T, p *Program, period, jitter, total time.Duration) int
 		event := at >= time.Duration(observed)*period+time.Duration(observed%2)*jitter
 		if event {
 			observed++
-			c.Sources = []*Source{{Name: "a", ObservedAt: now, Samples: NewSamples([]schemas.Sample{sample("x", 3)})}}
+			c.Sources = []*Source{{Name: "a", ObservedAt: now, Samples: series.NewSamples([]schemas.Sample{sample("x", 3)})}}
 		}
 		if !event && (wake.IsZero() || now.Before(wake)) {
 			continue

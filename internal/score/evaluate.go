@@ -36,8 +36,22 @@ type Item struct {
 	Raw     *float64
 	Reason  string
 	Message string
+	// Inputs are what it was computed from, beside what an expression read.
+	Inputs []schemas.ScoreInput
 
 	reads []read
+}
+
+// Computed returns an item of a finite number, rounded and clamped.
+func Computed(name string, raw float64) Item {
+	i := Item{Name: name}
+	i.set(raw)
+	return i
+}
+
+// Without returns an item that has no value.
+func Without(name, reason, message string) Item {
+	return Item{Name: name, Reason: reason, Message: shorten(message)}
 }
 
 // Evaluate applies the program to a cluster. It depends on nothing but its
@@ -125,7 +139,7 @@ func (r *Result) Score() []schemas.ScoreItem {
 	for i, it := range r.Items {
 		items[i] = schemas.ScoreItem{
 			Name: it.Name, Value: it.Value, Raw: it.Raw,
-			Reason: it.Reason, Message: it.Message, Inputs: inputs(it.reads),
+			Reason: it.Reason, Message: it.Message, Inputs: append(inputs(it.reads), it.Inputs...),
 		}
 	}
 	return items

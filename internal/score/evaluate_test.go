@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spokewire/spokewire/internal/series"
 	"github.com/spokewire/spokewire/pkg/schemas"
 )
 
@@ -14,7 +15,7 @@ var noon = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
 func source(name string, age time.Duration, samples ...schemas.Sample) *Source {
 	return &Source{
 		Name: name, Subject: "sw.metric.c." + name, Sequence: 7,
-		ObservedAt: noon.Add(-age), Samples: NewSamples(samples),
+		ObservedAt: noon.Add(-age), Samples: series.NewSamples(samples),
 	}
 }
 

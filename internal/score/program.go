@@ -39,12 +39,11 @@ func NewCompiler() (*Compiler, error) {
 
 // Program is a compiled scorer.
 type Program struct {
-	scorer   string
-	validFor time.Duration
-	hubOff   bool
-	items    []item
-	metrics  map[string]struct{}
-	dynamic  bool
+	Terms
+	scorer  string
+	items   []item
+	metrics map[string]struct{}
+	dynamic bool
 }
 
 type item struct {
@@ -59,10 +58,9 @@ type item struct {
 // message, so that the neighbours are scored and the fault is seen.
 func (c *Compiler) Compile(scorer *schemas.Scorer) (*Program, error) {
 	p := &Program{
-		scorer:   scorer.Metadata.Name,
-		validFor: DefaultValidFor,
-		hubOff:   scorer.Spec.Hub != nil && !*scorer.Spec.Hub,
-		metrics:  map[string]struct{}{},
+		Terms:   Terms{validFor: DefaultValidFor, hubOff: scorer.Spec.Hub != nil && !*scorer.Spec.Hub},
+		scorer:  scorer.Metadata.Name,
+		metrics: map[string]struct{}{},
 	}
 	if scorer.Spec.ValidFor != nil {
 		p.validFor = time.Duration(*scorer.Spec.ValidFor)
@@ -85,7 +83,7 @@ func (c *Compiler) Compile(scorer *schemas.Scorer) (*Program, error) {
 // of its name, without a score, that says why.
 func Broken(scorer string, cause error) *Program {
 	return &Program{
-		scorer: scorer, validFor: DefaultValidFor,
+		Terms: Terms{validFor: DefaultValidFor}, scorer: scorer,
 		items: []item{{name: scorer, broken: failed(cause.Error())}},
 	}
 }
@@ -151,12 +149,6 @@ func (c *Compiler) names(root ast.NavigableExpr) (names map[string]struct{}, dyn
 
 // Scorer returns the scorer's name.
 func (p *Program) Scorer() string { return p.scorer }
-
-// ValidFor returns how long a sample holds.
-func (p *Program) ValidFor() time.Duration { return p.validFor }
-
-// HubOff reports whether the scores are kept off the hub.
-func (p *Program) HubOff() bool { return p.hubOff }
 
 // Metrics returns the metric names that the program can read, sorted. Where
 // dynamic is true it can read any.

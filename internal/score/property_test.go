@@ -78,34 +78,6 @@ func checkStaleness(t *testing.T, p *Program, c *Cluster, first *Result) {
 	}
 }
 
-func TestSamplesAreSorted(t *testing.T) {
-	t.Parallel()
-	r := rand.New(rand.NewPCG(3, 4))
-	in := []schemas.Sample{
-		sample("b", 1), sample("a.b", 2), sample("a", 3, "x", "1"), sample("a", 4), sample("a", 5, "x", "2", "y", "\x00\xff"),
-		sample("a", 6, "x", string(make([]byte, 300))),
-	}
-	want := NewSamples(in)
-	for range 20 {
-		r.Shuffle(len(in), func(i, j int) { in[i], in[j] = in[j], in[i] })
-		if got := NewSamples(in); !cmp.Equal(got, want, cmp.AllowUnexported(Sample{}), cmp.Comparer(func(a, b Sample) bool { return a == b })) {
-			t.Fatalf("the order of the samples changes the result: %v, want %v", got, want)
-		}
-	}
-	for _, s := range in {
-		text := NewSamples([]schemas.Sample{s})[0].series.Value().String()
-		if text != s.Series() {
-			t.Errorf("series = %s, want %s", text, s.Series())
-		}
-	}
-	src := Source{Samples: want}
-	for name, n := range map[string]int{"a": 4, "a.b": 1, "b": 1, "": 0, "c": 0} {
-		if got := len(src.named(name)); got != n {
-			t.Errorf("named(%q) has %d samples, want %d", name, got, n)
-		}
-	}
-}
-
 func FuzzCompileEvaluate(f *testing.F) {
 	for _, cel := range propertyExpressions {
 		f.Add(cel, "m0", 1.5)

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unique"
 
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 
+	"github.com/spokewire/spokewire/internal/series"
 	"github.com/spokewire/spokewire/pkg/schemas"
 )
 
@@ -38,20 +38,20 @@ type reader struct {
 type read struct {
 	kind      string
 	source    *Source
-	series    unique.Handle[series]
+	series    series.Series
 	value     float64
 	key, text string
 }
 
 // fresh calls yield with every fresh sample that matches.
-func (r *reader) fresh(name string, labels map[string]string, yield func(*Source, Sample)) {
+func (r *reader) fresh(name string, labels map[string]string, yield func(*Source, series.Sample)) {
 	for _, source := range r.cluster.Sources {
 		expiry := source.ObservedAt.Add(r.validFor)
 		if !r.now.Before(expiry) {
 			continue
 		}
-		for _, sample := range source.named(name) {
-			if sample.series.Value().matches(labels) {
+		for _, sample := range series.Named(source.Samples, name) {
+			if sample.Series.Matches(labels) {
 				r.stale = earlier(r.stale, expiry)
 				yield(source, sample)
 			}
@@ -62,9 +62,9 @@ func (r *reader) fresh(name string, labels map[string]string, yield func(*Source
 // one returns the only fresh sample that matches.
 func (r *reader) one(name string, labels map[string]string) (float64, *problem) {
 	var source *Source
-	var sample Sample
+	var sample series.Sample
 	count := 0
-	r.fresh(name, labels, func(src *Source, s Sample) {
+	r.fresh(name, labels, func(src *Source, s series.Sample) {
 		source, sample = src, s
 		count++
 	})
@@ -73,7 +73,7 @@ func (r *reader) one(name string, labels map[string]string) (float64, *problem) 
 		return 0, r.missing(name, labels)
 	case 1:
 		r.note(source, sample)
-		return sample.value, nil
+		return sample.Value, nil
 	}
 	return 0, r.ambiguous(name, labels, count)
 }
@@ -81,17 +81,17 @@ func (r *reader) one(name string, labels map[string]string) (float64, *problem) 
 // all returns the values of every fresh sample that matches.
 func (r *reader) all(name string, labels map[string]string) []float64 {
 	var values []float64
-	r.fresh(name, labels, func(src *Source, s Sample) {
+	r.fresh(name, labels, func(src *Source, s series.Sample) {
 		r.note(src, s)
-		values = append(values, s.value)
+		values = append(values, s.Value)
 	})
 	return values
 }
 
-func (r *reader) note(source *Source, s Sample) {
+func (r *reader) note(source *Source, s series.Sample) {
 	r.oldest = earlier(r.oldest, source.ObservedAt)
 	if len(r.reads) < MaxInputs {
-		r.reads = append(r.reads, read{kind: "metric", source: source, series: s.series, value: s.value})
+		r.reads = append(r.reads, read{kind: "metric", source: source, series: s.Series, value: s.Value})
 	}
 }
 
@@ -106,8 +106,8 @@ func (r *reader) noteText(kind, key, text string) {
 func (r *reader) missing(name string, labels map[string]string) *problem {
 	var last time.Time
 	for _, source := range r.cluster.Sources {
-		for _, sample := range source.named(name) {
-			if sample.series.Value().matches(labels) && source.ObservedAt.After(last) {
+		for _, sample := range series.Named(source.Samples, name) {
+			if sample.Series.Matches(labels) && source.ObservedAt.After(last) {
 				last = source.ObservedAt
 			}
 		}
@@ -121,9 +121,9 @@ func (r *reader) missing(name string, labels map[string]string) *problem {
 
 func (r *reader) ambiguous(name string, labels map[string]string, count int) *problem {
 	var listed []string
-	r.fresh(name, labels, func(src *Source, s Sample) {
+	r.fresh(name, labels, func(src *Source, s series.Sample) {
 		if len(listed) < maxListed {
-			listed = append(listed, s.series.Value().String()+" of source "+src.Name)
+			listed = append(listed, s.Series.String()+" of source "+src.Name)
 		}
 	})
 	if count > maxListed {
@@ -152,7 +152,7 @@ func inputs(reads []read) []schemas.ScoreInput {
 		in := schemas.ScoreInput{Kind: r.kind, Name: r.key, Value: r.text}
 		if r.source != nil {
 			observed := r.source.ObservedAt
-			in.Name, in.Value = r.series.Value().String(), formatNumber(r.value)
+			in.Name, in.Value = r.series.String(), formatNumber(r.value)
 			in.Subject, in.Sequence, in.ObservedAt = r.source.Subject, r.source.Sequence, &observed
 		}
 		if !slices.ContainsFunc(out, func(o schemas.ScoreInput) bool {

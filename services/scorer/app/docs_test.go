@@ -17,6 +17,7 @@ import (
 
 	"github.com/spokewire/spokewire/internal/decider"
 	"github.com/spokewire/spokewire/internal/score"
+	"github.com/spokewire/spokewire/internal/series"
 	"github.com/spokewire/spokewire/pkg/schemas"
 	"github.com/spokewire/spokewire/services/scorer/internal/engine"
 )
@@ -120,7 +121,7 @@ func manualCluster(t *testing.T) *score.Cluster {
 			}
 			samples = append(samples, s)
 		}
-		c.Sources = append(c.Sources, &score.Source{Name: name, ObservedAt: now, Samples: score.NewSamples(samples)})
+		c.Sources = append(c.Sources, &score.Source{Name: name, ObservedAt: now, Samples: series.NewSamples(samples)})
 	}
 	return c
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spokewire/spokewire/internal/decider"
 	"github.com/spokewire/spokewire/internal/score"
 	"github.com/spokewire/spokewire/pkg/events"
+	"github.com/spokewire/spokewire/services/scorer/internal/roster"
 )
 
 // Service is the scorer's name on the bus.
@@ -25,13 +26,16 @@ const (
 
 // Engine computes and publishes scores.
 type Engine struct {
+	// Roster, if set, is told which clusters have metrics. Set it before Run.
+	Roster *roster.Roster
+
 	*decider.Loop[*scoring]
 	compiler *score.Compiler
 	counts   *telemetry
 
 	snapshot
 	line  decider.Line[*pair] // dirty
-	wakes wakes
+	wakes decider.Alarms[*pair]
 	// folded: something came in since the line's held pairs were looked at.
 	folded bool
 	swept  time.Time // in server time
@@ -92,8 +96,8 @@ func (e *Engine) Decide(ctx context.Context) time.Time {
 		}
 		e.decide(ctx, p)
 	}
-	if len(e.wakes) > 0 && e.wakes[0].wake.Before(next) {
-		next = e.wakes[0].wake
+	if first := e.wakes.Next(); !first.IsZero() && first.Before(next) {
+		next = first
 	}
 	e.counts.sizes(len(e.clusters), e.live, e.line.Len()+e.InFlight())
 	return next

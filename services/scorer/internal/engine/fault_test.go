@@ -227,3 +227,21 @@ func TestPlacementsAreNotTheScorers(t *testing.T) {
 		}
 	})
 }
+
+// TestKindsThatOthersReadAreLetBe: each has a reader, and none is dead.
+func TestKindsThatOthersReadAreLetBe(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := eventstest.NewBus()
+		start(t, b, nil)
+		for _, kind := range events.ConfigKinds() {
+			if kind != events.KindScorer {
+				b.Store(events.ConfigSubject(kind, "default", "x"), events.Header{}, []byte(`{}`))
+			}
+		}
+		synctest.Wait()
+		if letters := deadLetters(t, b); len(letters) > 0 {
+			t.Errorf("dead letters: %v", letters)
+		}
+	})
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spokewire/spokewire/internal/decider"
 	"github.com/spokewire/spokewire/internal/score"
+	"github.com/spokewire/spokewire/internal/series"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/schemas"
 )
@@ -96,9 +97,17 @@ func (e *Engine) foldMetrics(in *input) {
 	case after != nil:
 		c.Sources = slices.Insert(c.Sources, at, after)
 	}
+	e.enrol(c)
 	e.markReaders(c, in, before, after)
 	if !found {
 		e.markAll(c, in)
+	}
+}
+
+// enrol tells others whether the cluster has metrics.
+func (e *Engine) enrol(c *cluster) {
+	if e.Roster != nil {
+		e.Roster.Set(c.name, len(c.Sources) > 0)
 	}
 }
 
@@ -110,7 +119,7 @@ func newSource(in *input, before *score.Source) *score.Source {
 		s.Name, s.Subject = strings.Clone(in.subject.Name), strings.Clone(in.Message.Subject)
 	}
 	if m, ok := in.Payload.(*schemas.Metrics); ok {
-		s.Samples = score.NewSamples(m.Samples)
+		s.Samples = series.NewSamples(m.Samples)
 	}
 	return s
 }
@@ -129,7 +138,7 @@ func (e *Engine) markReaders(c *cluster, in *input, snapshots ...*score.Source) 
 		}
 		last := ""
 		for _, sample := range src.Samples {
-			if name := sample.Name(); name != last {
+			if name := sample.Series.Name(); name != last {
 				last = name
 				for _, s := range e.readers[name] {
 					e.markOnce(c, s, in)

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spokewire/spokewire/pkg/events"
@@ -16,12 +17,12 @@ func configKind(subject string) string {
 	return tokens[2]
 }
 
-// foldKind takes what is asked for in another kind than scorer. Placements
-// are hub-bridge's; a kind that nobody reads is this service's to refuse, for
-// it runs with or without a hub.
+// foldKind takes what is asked for in another kind than scorer. Others read
+// those that there are; a kind that nobody reads is this service's to refuse,
+// for it runs with or without a hub.
 func (e *Engine) foldKind(u events.Update, kind string) {
-	if u.Kind == events.Stored && kind != events.KindPlacement {
+	if u.Kind == events.Stored && !slices.Contains(events.ConfigKinds(), kind) {
 		e.Bury(u.Message, &events.BadInput{Reason: "UnknownKind", Field: "subject", Err: fmt.Errorf(
-			"%s: nobody reads the kind %.100q: want %s or %s", u.Message.Subject, kind, events.KindScorer, events.KindPlacement)})
+			"%s: nobody reads the kind %.100q: want one of %s", u.Message.Subject, kind, strings.Join(events.ConfigKinds(), ", "))})
 	}
 }

@@ -54,7 +54,7 @@ func (e *Engine) foldScore(in *input) {
 
 // expiring is when a score that another replica wrote must be looked at.
 func (p *pair) expiring(program *score.Program) time.Time {
-	at := p.wake
+	at := p.At()
 	if p.prior != nil && !p.prior.ValidUntil.IsZero() {
 		if half := p.prior.ValidUntil.Add(-program.ValidFor() / 2); at.IsZero() || half.Before(at) {
 			at = half

@@ -79,6 +79,7 @@ type scorer struct {
 // pair is one scorer's view of one cluster: one subject of SW_SCORES.
 type pair struct {
 	decider.Turn
+	decider.Alarm
 	cluster *cluster
 	scorer  string
 
@@ -93,9 +94,6 @@ type pair struct {
 
 	// trigger is the oldest event that the pair has not been evaluated since.
 	trigger *decider.Trigger
-
-	wake time.Time // in server time
-	slot int       // in the heap of wakes, from 1; 0: not there
 }
 
 func (c *cluster) pair(scorer string) *pair {

@@ -41,6 +41,7 @@ func (e *Engine) sweepCluster(c *cluster, now, oldest time.Time) {
 		if s := c.Sources[at]; s.ReceivedAt.Before(oldest) {
 			e.event++
 			c.drop(at)
+			e.enrol(c)
 			e.markReaders(c, &input{gone: true}, s)
 		}
 	}
@@ -51,7 +52,7 @@ func (e *Engine) sweepCluster(c *cluster, now, oldest time.Time) {
 	}
 	for name, p := range c.pairs {
 		live := e.scorers[name] != nil && e.scorers[name].program != nil && p.scored()
-		if !live && p.prior == nil && p.Idle() && p.slot == 0 {
+		if !live && p.prior == nil && p.Idle() && p.At().IsZero() {
 			delete(c.pairs, name)
 		}
 	}
