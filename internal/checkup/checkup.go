@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/spokewire/spokewire/internal/inventory"
-	"github.com/spokewire/spokewire/pkg/events"
 )
 
 // Finding is the result of one check.
@@ -22,10 +21,10 @@ type Finding struct {
 // Snapshot is what was read.
 type Snapshot struct {
 	Streams []Stream
-	// State is what all streams hold, History the events of the last minutes
-	// of those that are looked at for two writers.
-	State   *inventory.State
-	History []events.Received
+	// State is what all streams hold, Metrics and Decisions the last of those
+	// streams, which are looked at for two writers.
+	State              *inventory.State
+	Metrics, Decisions History
 	// Clock compares this machine's clock with the server's.
 	Clock Clock
 	// MaxPayload is the largest message that the server takes, in bytes.
@@ -56,12 +55,12 @@ func checkState(s Snapshot) []Finding {
 		checkLate(clusters, now),
 		checkBackfill(s.State, now),
 		checkReaders(s.Streams),
-		checkPublishers(s.History),
+		checkPublishers(s.Metrics),
 		checkScorers(inventory.Scorers(s.State, now)),
 		checkPlacements(placements),
 		checkHub(inventory.HubObjects(s.State), len(placements)),
 		checkAnswered(placements, now),
-		checkSchedulers(s.State, s.History, now),
+		checkSchedulers(s.State, s.Decisions, now),
 		checkPayload(s.MaxPayload, clusters),
 		checkDead(inventory.Letters(s.State), now),
 	}
@@ -96,15 +95,4 @@ func span(d time.Duration) string {
 		text = strings.TrimSuffix(text, "0m")
 	}
 	return text
-}
-
-// size writes a number of bytes for people.
-func size(bytes int64) string {
-	switch {
-	case bytes >= 1<<20:
-		return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20))
-	case bytes >= 1<<10:
-		return fmt.Sprintf("%.0f KiB", float64(bytes)/(1<<10))
-	}
-	return fmt.Sprintf("%d bytes", bytes)
 }

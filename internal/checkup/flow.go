@@ -82,11 +82,14 @@ func checkBackfill(s *inventory.State, now time.Time) Finding {
 func checkScorers(scorers []inventory.Scorer) Finding {
 	var failing []string
 	for _, s := range scorers {
-		if s.Failing > 0 || s.Scored == 0 {
+		switch {
+		case s.Dynamic != nil && s.Dynamic.Reason != "":
+			failing = append(failing, s.Name+" ("+s.Dynamic.Reason+")")
+		case s.Failing > 0 || s.Scored == 0:
 			failing = append(failing, s.Name)
 		}
 	}
-	return verdictOn("scorers", len(scorers), failing, "without a score for every cluster: see spokewire get scores")
+	return verdictOn("scorers", len(scorers), failing, "without a score for every cluster: see spokewire get scorers and get scores")
 }
 
 func checkPlacements(placements []inventory.Placement) Finding {

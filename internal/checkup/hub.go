@@ -12,6 +12,9 @@ type Hub struct {
 	Server string
 	// Fault says why it could not be looked at; the rest is then empty.
 	Fault string
+	// Unready is why the API server is not ready, as the checks of its own
+	// that fail; the rest is then empty.
+	Unready []string
 	// Missing are resources that the hub does not serve, or not in the
 	// version that is needed.
 	Missing []MissingResource
@@ -21,6 +24,9 @@ type Hub struct {
 	// Denied are what these users may not do, though the bridge does it, for
 	// instance "update placements/status".
 	Denied []string
+	// Unleased are what they may not do to hold the Lease, in the namespace in
+	// which they may most, for instance "update leases in namespace spokewire".
+	Unleased []string
 	// Untold says why the rights could not be asked for.
 	Untold string
 	// Leases are those by which bridges agree on who writes, one a namespace;
@@ -58,7 +64,10 @@ type MissingResource struct {
 // check takes whether the bridge has observed anything.
 func (h *Hub) check(observed bool) []Finding {
 	if h.Fault != "" {
-		return []Finding{{Check: "hub", Detail: fmt.Sprintf("%s cannot be looked at (%s): is KUBECONFIG that of the hub, and does the API server run?", h.Server, h.Fault)}}
+		return []Finding{{Check: "hub", Detail: fmt.Sprintf("%s cannot be looked at (%s): is KUBECONFIG that of the hub, and does the API server run? One that starts refuses connections at first", h.Server, h.Fault)}}
+	}
+	if len(h.Unready) > 0 {
+		return []Finding{{Check: "hub", Detail: fmt.Sprintf("%s is not ready (%s), so nothing is said of what it serves: an API server takes a while to start, look again then; kubectl get --raw '/readyz?verbose' says what it waits for", h.Server, some(h.Unready))}}
 	}
 	return []Finding{
 		{Check: "hub", OK: true, Detail: h.Server},
@@ -125,6 +134,11 @@ func (h *Hub) checkRights(observed bool) Finding {
 		f.Detail = "nobody has the role spokewire-hub-bridge: kubectl apply -f deploy/k8s/hub-bridge, with the bridge's user as the subject of bindings.yaml"
 	case len(h.Denied) > 0:
 		f.Detail = fmt.Sprintf("%s may not %s: kubectl apply -f deploy/k8s/hub-bridge grants what the bridge does", strings.Join(h.Users, ", "), some(h.Denied))
+	case len(h.Unleased) > 0 && (len(h.Leases) > 0 || !observed):
+		f.Detail = fmt.Sprintf("%s may not %s, so hub-bridge never writes (with --leader-elect=false it needs no Lease): kubectl apply -f deploy/k8s/hub-bridge grants it; with another --namespace the Role and its binding belong there",
+			strings.Join(h.Users, ", "), some(h.Unleased))
+	case len(h.Unleased) > 0:
+		f.OK, f.Detail = true, strings.Join(h.Users, ", ")+" may do what the bridge does, but hold no Lease: it works with --leader-elect=false"
 	default:
 		f.OK, f.Detail = true, strings.Join(h.Users, ", ")+" may do what the bridge does"
 	}

@@ -17,6 +17,7 @@ func TestCheckHubItself(t *testing.T) {
 		judged
 	}{
 		"away":                  {Hub{Server: "https://h", Fault: "refused"}, false, 0, judged{false, "https://h cannot be looked at (refused): is KUBECONFIG"}},
+		"starting":              {Hub{Server: "https://h", Unready: []string{"etcd"}}, false, 0, judged{false, "https://h is not ready (etcd), so nothing is said of what it serves: an API server takes a while"}},
 		"there":                 {Hub{Server: "https://h"}, false, 0, judged{true, "https://h"}},
 		"all served":            {Hub{}, false, 1, judged{true, "OCM's are served"}},
 		"a resource is missing": {Hub{Missing: []MissingResource{{Name: "placements", Version: "v1beta1"}}}, true, 1, judged{false, "placements is not served in v1beta1: install OCM's"}},
@@ -26,6 +27,10 @@ func TestCheckHubItself(t *testing.T) {
 		},
 		"all rights":                   {Hub{Users: users}, false, 2, judged{true, "u may do what the bridge does"}},
 		"a right is missing":           {Hub{Users: users, Denied: []string{"update placements/status"}}, true, 2, judged{false, "u may not update placements/status: kubectl apply"}},
+		"no Lease":                     {Hub{Users: users, Unleased: []string{"update leases in namespace n"}}, false, 2, judged{false, "u may not update leases in namespace n, so hub-bridge never writes"}},
+		"no Lease any more":            {Hub{Users: users, Unleased: []string{"update leases in namespace n"}, Leases: []Lease{gone}}, true, 2, judged{false, "u may not update leases"}},
+		"no Lease, nor needed":         {Hub{Users: users, Unleased: []string{"update leases in namespace n"}}, true, 2, judged{true, "u may do what the bridge does, but hold no Lease: it works with"}},
+		"a right and the Lease":        {Hub{Users: users, Denied: []string{"list placements"}, Unleased: []string{"x"}}, false, 2, judged{false, "u may not list placements: kubectl apply"}},
 		"no rights":                    {Hub{}, false, 2, judged{false, "nobody has the role spokewire-hub-bridge: kubectl apply"}},
 		"other rights":                 {Hub{}, true, 2, judged{true, "works with other rights"}},
 		"a writer":                     {Hub{Leases: []Lease{mine, none}}, true, 3, judged{true, "mine (namespace a)"}},

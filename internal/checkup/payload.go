@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/spokewire/spokewire/internal/inventory"
+	"github.com/spokewire/spokewire/internal/table"
 	"github.com/spokewire/spokewire/pkg/schemas"
 )
 
@@ -22,10 +23,10 @@ const (
 // the fleet: a decision that selects every cluster anew, and a dead letter.
 func checkPayload(limit int64, clusters []inventory.Cluster) Finding {
 	need := max(largestDecision(clusters), deadLetter)
-	f := Finding{Check: "payload limit", OK: limit >= need, Detail: fmt.Sprintf("%s, and %s are enough for %d clusters", size(limit), size(need), len(clusters))}
+	f := Finding{Check: "payload limit", OK: limit >= need, Detail: fmt.Sprintf("%s, and %s are enough for %d clusters", table.Size(limit), table.Size(need), len(clusters))}
 	if !f.OK {
 		f.Detail = fmt.Sprintf("the server takes messages of %s, but one of %d clusters may need %s: set max_payload in the server's configuration to at least %d (deploy/nats/nats.conf has 2 MiB) and reload it",
-			size(limit), len(clusters), size(need), need)
+			table.Size(limit), len(clusters), table.Size(need), need)
 	}
 	return f
 }

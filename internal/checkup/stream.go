@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/spokewire/spokewire/internal/table"
 )
 
 // Fault is why a stream cannot be used.
@@ -66,7 +68,7 @@ func (s *Stream) check() Finding {
 	f := Finding{Check: "stream " + s.Name}
 	switch {
 	case s.Fault == FaultMissing:
-		f.Detail = "is not there: the services wait for it; spokewire up creates the streams, elsewhere it takes the user admin (see docs/architecture.md)"
+		f.Detail = "is not there: the services wait for it; spokewire streams create creates it, with the credentials of admin (see deploy/nats/README.md)"
 	case s.Fault == FaultDenied:
 		f.Detail = "this user may not look at it: use the operator's credentials (with a local stack: eval \"$(spokewire env)\"), or grant it the permissions of deploy/nats/nats.conf"
 	case s.Fault != FaultNone:
@@ -75,7 +77,7 @@ func (s *Stream) check() Finding {
 		f.Detail = "has other settings: " + strings.Join(s.Differences, "; ") +
 			". Nothing alters it by itself: nats stream edit " + s.Name + " does, with an admin's credentials"
 	case s.MaxBytes > 0 && float64(s.Bytes) >= fullAt*float64(s.MaxBytes):
-		f.Detail = fmt.Sprintf("holds %s of %s: %s", size(s.Bytes), size(s.MaxBytes), s.whenFull())
+		f.Detail = fmt.Sprintf("holds %s of %s: %s", table.Size(s.Bytes), table.Size(s.MaxBytes), s.whenFull())
 	default:
 		f.OK, f.Detail = true, fmt.Sprintf("%d subjects", s.Subjects)
 	}
@@ -101,10 +103,12 @@ const maxClockOff = 5 * time.Second
 
 func (c Clock) check() Finding {
 	f := Finding{Check: "clock", OK: true, Detail: "as the server's"}
+	if c.Server.IsZero() {
+		f.OK, f.Detail = false, "the server told no time, which it does with its streams: see above"
+		return f
+	}
 	ahead, behind := c.Asked.Sub(c.Server), c.Server.Sub(c.Answered)
 	switch {
-	case c.Server.IsZero():
-		f.Detail = "the server told no time"
 	case ahead > maxClockOff:
 		f.OK, f.Detail = false, fmt.Sprintf("this machine's clock is %s ahead of the NATS server's", span(ahead))
 	case behind > maxClockOff:

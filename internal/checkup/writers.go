@@ -1,6 +1,7 @@
 package checkup
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -9,6 +10,25 @@ import (
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/schemas"
 )
+
+// History is the end of a stream.
+type History struct {
+	// Events are in the order of the stream, but for those that cannot be
+	// read.
+	Events []events.Received
+	// Span is how far back they reach.
+	Span time.Duration
+	// Cut: it should have reached further back, but there are too many events.
+	Cut bool
+}
+
+// on has a finding say how little was looked at.
+func (h History) on(f Finding) Finding {
+	if h.Cut {
+		f.Detail += fmt.Sprintf(" (looked at the last %s alone: so many events come; two who write less often than that are not found)", span(h.Span))
+	}
+	return f
+}
 
 // minReturns is how often the writer of a subject must be an earlier one
 // again, for that to be two writers: to hand over, and even to hand back, is
@@ -50,13 +70,13 @@ func contested(history []events.Received, writer func(events.Received) (name str
 
 // checkPublishers finds sources that two collectors publish: each store of
 // events has an epoch of its own, and an epoch once left does not come back.
-func checkPublishers(history []events.Received) Finding {
-	bad, total := contested(history, func(r events.Received) (string, bool) {
+func checkPublishers(history History) Finding {
+	bad, total := contested(history.Events, func(r events.Received) (string, bool) {
 		epoch, _ := r.Event.Extensions()[events.ExtEpoch].(string)
 		return epoch, r.Subject.Family == events.FamilyMetric
 	})
-	return verdictOn("one publisher a source", total, bad,
-		"written by two publishers in turns, each of which replaces what the other said: stop one, or give it a source of its own (a collector must not be copied with its outbox)")
+	return history.on(verdictOn("one publisher a source", total, bad,
+		"written by two publishers in turns, each of which replaces what the other said: stop one, or give it a source of its own (a collector must not be copied with its outbox)"))
 }
 
 // writerOCM is how an observed decision names OCM.
@@ -68,8 +88,8 @@ const ocmWrites = 10 * time.Second
 
 // checkSchedulers finds Placements that two decide: in the log, or on the
 // hub, where OCM's controller does not heed that a Placement is not its.
-func checkSchedulers(s *inventory.State, history []events.Received, now time.Time) Finding {
-	bad, decided := contested(history, func(r events.Received) (string, bool) {
+func checkSchedulers(s *inventory.State, history History, now time.Time) Finding {
+	bad, decided := contested(history.Events, func(r events.Received) (string, bool) {
 		d, ok := r.Payload.(*schemas.PlacementDecision)
 		if !ok {
 			return "", false
@@ -86,6 +106,6 @@ func checkSchedulers(s *inventory.State, history []events.Received, now time.Tim
 			bad = append(bad, name)
 		}
 	}
-	return verdictOn("one scheduler a Placement", max(decided, len(direct)), bad,
-		"decided by Spokewire and by OCM: is the annotation cluster.open-cluster-management.io/experimental-scheduling-disable set and left alone, and is OCM's placement controller new enough to heed it")
+	return history.on(verdictOn("one scheduler a Placement", max(decided, len(direct)), bad,
+		"decided by Spokewire and by OCM: is the annotation cluster.open-cluster-management.io/experimental-scheduling-disable set and left alone, and is OCM's placement controller new enough to heed it"))
 }

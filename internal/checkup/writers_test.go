@@ -87,12 +87,21 @@ func TestCheckPublishers(t *testing.T) {
 			l := newLog(t)
 			l.metrics("sound", "1", "1", "2")
 			l.metrics("odd", strings.Fields(tt.epochs)...)
-			f := checkPublishers(l.history)
+			f := checkPublishers(History{Events: l.history})
 			if f.OK != tt.wantOK || !f.OK && !strings.HasPrefix(f.Detail, "1 of 2 (sw.metric.c.odd) written by two publishers in turns") {
 				t.Errorf("got %+v", f)
 			}
 		})
 	}
+}
+
+func TestCutHistoryIsSaid(t *testing.T) {
+	t.Parallel()
+	l := newLog(t)
+	l.metrics("sound", "1")
+	cut := History{Events: l.history, Span: 4 * time.Second, Cut: true}
+	judged{true, "1 (looked at the last 4s alone: so many events come"}.check(t, checkPublishers(cut))
+	judged{true, "0 (looked at the last 4s alone"}.check(t, checkSchedulers(l.state, cut, noon))
 }
 
 func (l *log) decide(schedulers ...string) {
@@ -138,7 +147,7 @@ func TestCheckSchedulers(t *testing.T) {
 			t.Parallel()
 			l := newLog(t)
 			tt.put(l)
-			tt.check(t, checkSchedulers(l.state, l.history, noon.Add(tt.after)))
+			tt.check(t, checkSchedulers(l.state, History{Events: l.history}, noon.Add(tt.after)))
 		})
 	}
 }

@@ -6,36 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/rand/v2"
-	"net"
 	"os"
-	"strconv"
 
+	"github.com/spokewire/spokewire/internal/child"
 	"github.com/spokewire/spokewire/internal/secretfile"
 )
-
-// Ports are taken from below the range from which the kernel gives ports to
-// outgoing connections, so that a process can be started again on its own.
-const (
-	firstPort = 20000
-	ports     = 12000
-)
-
-// freeAddress returns a loopback address that nobody listens on.
-func freeAddress(ctx context.Context) (string, error) {
-	for range 100 {
-		if address := "127.0.0.1:" + strconv.Itoa(firstPort+rand.N(ports)); isFree(ctx, address) {
-			return address, nil
-		}
-	}
-	return "", errors.New("no free port on 127.0.0.1")
-}
-
-func isFree(ctx context.Context, address string) bool {
-	var config net.ListenConfig
-	listener, err := config.Listen(ctx, "tcp", address)
-	return err == nil && listener.Close() == nil
-}
 
 // keptAddress returns the address that a process had at the last start, so
 // that other shells and programs find it again. Where somebody else has taken
@@ -46,10 +21,10 @@ func (s *Stack) keptAddress(ctx context.Context, process string) (string, error)
 		return "", err
 	}
 	old := kept[process]
-	if old != "" && isFree(ctx, old) {
+	if old != "" && child.IsFree(ctx, old) {
 		return old, nil
 	}
-	address, err := freeAddress(ctx)
+	address, err := child.FreeAddress(ctx)
 	if err != nil {
 		return "", err
 	}

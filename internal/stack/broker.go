@@ -77,7 +77,7 @@ func (s *Stack) connect(ctx context.Context, user, inbox string) (*jetstream.Bus
 	}
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
-	return jetstream.Connect(ctx, jetstream.Options{URL: url, Name: "stack", InboxPrefix: inbox, Log: s.options.Log, Replicas: max(1, s.options.Servers)})
+	return jetstream.Connect(ctx, jetstream.Options{URL: url, Name: "stack", InboxPrefix: inbox, Log: s.options.Log, Replicas: s.options.Servers})
 }
 
 // natsEnv is how a process learns its way to the bus: by the environment,
@@ -96,7 +96,7 @@ func (s *Stack) natsEnv(user, inboxOf string) ([]string, error) {
 
 // waitForListener returns once something accepts connections on address.
 func waitForListener(ctx context.Context, address string) error {
-	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	ctx, cancel := pause.Within(ctx, readyTimeout)
 	defer cancel()
 	for {
 		var dialer net.Dialer
@@ -105,7 +105,7 @@ func waitForListener(ctx context.Context, address string) error {
 			return conn.Close()
 		}
 		if !pause.For(ctx, 20*time.Millisecond) {
-			return fmt.Errorf("nothing listens on %s after %s: %w", address, readyTimeout, err)
+			return fmt.Errorf("nothing listens on %s: %w: %w", address, pause.Why(ctx), err)
 		}
 	}
 }

@@ -16,7 +16,7 @@ func (s *Stack) Halt(name string) error {
 	if !ok {
 		return fmt.Errorf("the stack has no process %q", name)
 	}
-	return c.stop()
+	return c.Stop()
 }
 
 // Continue starts a process that was halted, with its arguments and these
@@ -26,7 +26,7 @@ func (s *Stack) Continue(ctx context.Context, name string, more ...string) error
 	if !ok {
 		return fmt.Errorf("the stack has no process %q", name)
 	}
-	program := c.program
+	program := c.Program()
 	program.Args = append(slices.Clone(program.Args), more...)
 	if err := s.start(program); err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/spokewire/spokewire/internal/access"
+	"github.com/spokewire/spokewire/internal/child"
 	"github.com/spokewire/spokewire/internal/hub"
 	"github.com/spokewire/spokewire/internal/pause"
 )
@@ -27,7 +28,7 @@ func (s *Stack) startEmbeddedHub(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	etcd, err := freeAddress(ctx)
+	etcd, err := child.FreeAddress(ctx)
 	if err != nil {
 		return err
 	}
@@ -48,12 +49,12 @@ func (s *Stack) startEmbeddedHub(ctx context.Context) error {
 }
 
 func (s *Stack) startEtcd(ctx context.Context, d deployed, address string) error {
-	peer, err := freeAddress(ctx)
+	peer, err := child.FreeAddress(ctx)
 	if err != nil {
 		return err
 	}
 	secrets := d.secrets(partEtcd)
-	return s.start(Program{Name: ProcessEtcd, Path: hub.In(s.options.BinDir).Etcd, Args: []string{
+	return s.start(child.Program{Name: ProcessEtcd, Path: hub.In(s.options.BinDir).Etcd, Args: []string{
 		"--name=hub", "--data-dir=" + s.files.etcd(),
 		"--listen-client-urls=https://" + address, "--advertise-client-urls=https://" + address,
 		"--listen-peer-urls=http://" + peer, "--initial-advertise-peer-urls=http://" + peer, "--initial-cluster=hub=http://" + peer,
@@ -65,10 +66,10 @@ func (s *Stack) startEtcd(ctx context.Context, d deployed, address string) error
 	}})
 }
 
-func (s *Stack) apiServer(d deployed, etcd, address string) Program {
+func (s *Stack) apiServer(d deployed, etcd, address string) child.Program {
 	secret := func(name string) string { return filepath.Join(d.secrets(partAPIServer), name) }
 	host, port, _ := splitAddress(address) // it is one of ours
-	return Program{Name: ProcessAPIServer, Path: hub.In(s.options.BinDir).APIServer, Args: []string{
+	return child.Program{Name: ProcessAPIServer, Path: hub.In(s.options.BinDir).APIServer, Args: []string{
 		"--etcd-servers=https://" + etcd, "--etcd-cafile=" + secret("etcd-ca.crt"),
 		"--etcd-certfile=" + secret("etcd-client.crt"), "--etcd-keyfile=" + secret("etcd-client.key"),
 		"--bind-address=" + host, "--advertise-address=" + host, "--secure-port=" + port,
@@ -111,7 +112,7 @@ func (s *Stack) populateEmbeddedHub(ctx context.Context, d deployed) error {
 const apiServerTimeout = 2 * time.Minute
 
 func waitForAPIServer(ctx context.Context, core kubernetes.Interface) error {
-	ctx, cancel := context.WithTimeout(ctx, apiServerTimeout)
+	ctx, cancel := pause.Within(ctx, apiServerTimeout)
 	defer cancel()
 	for {
 		text, err := core.Discovery().RESTClient().Get().AbsPath("/readyz").Timeout(5 * time.Second).DoRaw(ctx)
@@ -119,7 +120,10 @@ func waitForAPIServer(ctx context.Context, core kubernetes.Interface) error {
 			return nil
 		}
 		if !pause.For(ctx, 50*time.Millisecond) {
-			return fmt.Errorf("the API server is not ready after %s: %w: %s", apiServerTimeout, err, text)
+			if len(text) > 0 {
+				err = fmt.Errorf("%w: %s", err, text)
+			}
+			return fmt.Errorf("the API server is not ready: %w: %w", pause.Why(ctx), err)
 		}
 	}
 }

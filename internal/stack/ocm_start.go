@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 
 	"k8s.io/client-go/kubernetes"
+
+	"github.com/spokewire/spokewire/internal/child"
 )
 
 // ocmNamespace is where OCM's hub controllers expect to live.
@@ -30,11 +32,11 @@ func (s *Stack) startOCM(ctx context.Context) error {
 	if err := ensureNamespace(ctx, core, ocmNamespace); err != nil {
 		return err
 	}
-	address, err := freeAddress(ctx)
+	address, err := child.FreeAddress(ctx)
 	if err != nil {
 		return err
 	}
-	return s.start(Program{Name: ProcessOCM, Path: program, Args: []string{
+	return s.start(child.Program{Name: ProcessOCM, Path: program, Args: []string{
 		"controller", "--kubeconfig", s.hub.admin, "--namespace", ocmNamespace, "--disable-leader-election", "--listen", address,
 	}})
 }

@@ -89,6 +89,9 @@ func (d deployed) populateHub(ctx context.Context, o PopulateOptions) error {
 	if err := hub.InstallDefinitions(ctx, admin, o.CRDDir); err != nil {
 		return err
 	}
+	if err := hub.InstallDynamicScoring(ctx, admin); err != nil {
+		return err
+	}
 	if err := GrantBridge(ctx, admin, bridgeUser); err != nil {
 		return err
 	}

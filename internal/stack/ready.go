@@ -11,7 +11,7 @@ import (
 	"github.com/spokewire/spokewire/pkg/events"
 )
 
-// waitForEvent returns once subject has an event.
+// waitForEvent returns once subject has an event. ctx is one of pause.Within.
 func waitForEvent(ctx context.Context, bus events.Getter, stream, subject string) error {
 	for {
 		_, err := bus.Last(ctx, stream, subject)
@@ -19,14 +19,14 @@ func waitForEvent(ctx context.Context, bus events.Getter, stream, subject string
 			return nil
 		}
 		if !pause.For(ctx, 20*time.Millisecond) {
-			return fmt.Errorf("nothing on %s after %s: %w", subject, readyTimeout, err)
+			return fmt.Errorf("nothing on %s: %w: %w", subject, pause.Why(ctx), err)
 		}
 	}
 }
 
 // waitForReady returns once url answers 200.
 func waitForReady(ctx context.Context, name, url string) error {
-	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	ctx, cancel := pause.Within(ctx, readyTimeout)
 	defer cancel()
 	client := &http.Client{Timeout: 5 * time.Second}
 	last := "no answer"
@@ -42,7 +42,7 @@ func waitForReady(ctx context.Context, name, url string) error {
 			last = string(body)
 		}
 		if !pause.For(ctx, 20*time.Millisecond) {
-			return fmt.Errorf("%s is not ready after %s: %s", name, readyTimeout, last)
+			return fmt.Errorf("%s is not ready: %w: %s", name, pause.Why(ctx), last)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spokewire/spokewire/internal/access"
+	"github.com/spokewire/spokewire/internal/child"
 	"github.com/spokewire/spokewire/internal/pause"
 	"github.com/spokewire/spokewire/internal/secretfile"
 	"github.com/spokewire/spokewire/pkg/events/jetstream"
@@ -61,7 +62,7 @@ func (s *Stack) placeServers(ctx context.Context) (servers []server, addresses [
 		if err != nil {
 			return nil, nil, err
 		}
-		route, err := freeAddress(ctx)
+		route, err := child.FreeAddress(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -94,7 +95,7 @@ const electionPoll = 250 * time.Millisecond
 // onceElected does what a cluster can do only once its servers have elected
 // a leader. One server alone does it or fails at once.
 func (s *Stack) onceElected(ctx context.Context, do func() error) error {
-	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	ctx, cancel := pause.Within(ctx, readyTimeout)
 	defer cancel()
 	for {
 		err := do()
@@ -102,7 +103,7 @@ func (s *Stack) onceElected(ctx context.Context, do func() error) error {
 			return err
 		}
 		if !pause.For(ctx, electionPoll) {
-			return fmt.Errorf("after %s: %w", readyTimeout, err)
+			return fmt.Errorf("the servers elect no leader: %w: %w", pause.Why(ctx), err)
 		}
 	}
 }
@@ -128,7 +129,7 @@ func (s *Stack) Signal(process string, signal os.Signal) error {
 	if !ok {
 		return fmt.Errorf("the stack has no process %q", process)
 	}
-	return c.signal(signal)
+	return c.Signal(signal)
 }
 
 // Crash ends a process with SIGKILL. It stays down until Continue.

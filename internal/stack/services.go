@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/spokewire/spokewire/internal/access"
+	"github.com/spokewire/spokewire/internal/child"
 )
 
 // startServices runs the hub services and waits until each is ready.
@@ -53,7 +54,7 @@ func (s *Stack) startService(ctx context.Context, service, name string) error {
 	if err != nil {
 		return err
 	}
-	address, err := freeAddress(ctx)
+	address, err := child.FreeAddress(ctx)
 	if err != nil {
 		return err
 	}

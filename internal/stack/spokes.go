@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spokewire/spokewire/internal/access"
+	"github.com/spokewire/spokewire/internal/child"
+	"github.com/spokewire/spokewire/internal/pause"
 	"github.com/spokewire/spokewire/pkg/events"
 )
 
@@ -22,7 +24,7 @@ func (s *Stack) startSpokes(ctx context.Context) error {
 // waitForMetrics returns once each spoke's first snapshot is on the bus, and
 // the spoke itself as the hub has it.
 func (s *Stack) waitForMetrics(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	ctx, cancel := pause.Within(ctx, readyTimeout)
 	defer cancel()
 	bus, err := s.connect(ctx, access.Operator, "")
 	if err != nil {
@@ -42,7 +44,7 @@ func (s *Stack) waitForMetrics(ctx context.Context) error {
 }
 
 func (s *Stack) startSpoke(ctx context.Context, cluster string) error {
-	address, err := freeAddress(ctx)
+	address, err := child.FreeAddress(ctx)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/spokewire/spokewire/internal/access"
+	"github.com/spokewire/spokewire/internal/child"
 	"github.com/spokewire/spokewire/internal/secretfile"
 )
 
@@ -28,7 +29,7 @@ const (
 type Stack struct {
 	options  Options
 	files    layout
-	children map[string]*child
+	children map[string]*child.Child
 	order    []string
 	teardown []step
 
@@ -57,7 +58,7 @@ func Up(ctx context.Context, o Options) (_ *Stack, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Stack{options: o, files: layout(dir), children: map[string]*child{}, spokeURLs: map[string]string{}, health: map[string]string{}}
+	s := &Stack{options: o, files: layout(dir), children: map[string]*child.Child{}, spokeURLs: map[string]string{}, health: map[string]string{}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Stop())
@@ -123,8 +124,8 @@ func (s *Stack) Stop() error {
 }
 
 // start runs p until Stop.
-func (s *Stack) start(p Program) error {
-	c, err := startChild(context.Background(), p, s.files.logs(), s.options.Log)
+func (s *Stack) start(p child.Program) error {
+	c, err := child.Start(context.Background(), p, s.files.logs(), s.options.Log)
 	if err != nil {
 		return err
 	}
@@ -132,21 +133,21 @@ func (s *Stack) start(p Program) error {
 		s.order = append(s.order, p.Name)
 	}
 	s.children[p.Name] = c
-	s.defers(p.Name, c.stop)
+	s.defers(p.Name, c.Stop)
 	return nil
 }
 
 // self is a process that runs one of spokewire's own parts, by the program of
 // that part alone where the options say where it is. The first of args names
 // the part.
-func (s *Stack) self(name string, env []string, args ...string) Program {
+func (s *Stack) self(name string, env []string, args ...string) child.Program {
 	args = slices.Concat(args, s.options.Args[name])
 	if dir := s.options.ServiceDir; dir != "" {
 		if path := filepath.Join(dir, args[0]); isProgram(path) {
-			return Program{Name: name, Path: path, Args: args[1:], Env: env}
+			return child.Program{Name: name, Path: path, Args: args[1:], Env: env}
 		}
 	}
-	return Program{Name: name, Path: s.options.Executable, Args: append([]string{"run"}, args...), Env: env}
+	return child.Program{Name: name, Path: s.options.Executable, Args: append([]string{"run"}, args...), Env: env}
 }
 
 func isProgram(path string) bool {
@@ -160,7 +161,7 @@ func (s *Stack) Processes() []string { return slices.Clone(s.order) }
 // PID returns the process id of one of them, or 0.
 func (s *Stack) PID(name string) int {
 	if c, ok := s.children[name]; ok {
-		return c.pid()
+		return c.PID()
 	}
 	return 0
 }
@@ -171,7 +172,7 @@ func (s *Stack) Kill(name string) error {
 	if !ok {
 		return fmt.Errorf("the stack has no process %q, only %v", name, slices.Sorted(maps.Keys(s.children)))
 	}
-	return c.signal(syscall.SIGKILL)
+	return c.Signal(syscall.SIGKILL)
 }
 
 // SpokeURL is where a cluster's workload takes work and shows its metrics.

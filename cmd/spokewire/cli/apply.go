@@ -16,16 +16,16 @@ import (
 	"github.com/spokewire/spokewire/pkg/schemas"
 )
 
-const applyLong = `Ask for Scorers and Placements over the bus.
+const applyLong = `Ask for Scorers, Placements and DynamicScorers over the bus.
 
 FILE holds one or more YAML or JSON documents (- is standard input). All are
 checked before the first is published: fields, bounds, and that a Scorer's
 expressions compile.
 
-A Scorer is picked up by the scorer service at once. A Placement is created on
-the hub by hub-bridge, and apply waits for its answer: what the API server
-refuses is an error. A Placement that was created on the hub belongs to the hub
-and is not touched.`
+A Scorer or a DynamicScorer is picked up by the scorer service at once. A
+Placement is created on the hub by hub-bridge, and apply waits for its answer:
+what the API server refuses is an error. What was created on the hub belongs to
+the hub and is not touched.`
 
 // requester is the source attribute of what people ask for.
 const requester = "cli"
@@ -34,7 +34,7 @@ func (a *app) newApply() *cobra.Command {
 	file, wait := "", true
 	c := &cobra.Command{
 		Use:     "apply -f FILE",
-		Short:   "Ask for Scorers and Placements over the bus",
+		Short:   "Ask for Scorers, Placements and DynamicScorers over the bus",
 		Long:    applyLong,
 		Example: "  spokewire apply -f scorer.yaml",
 		Args:    cobra.NoArgs,
@@ -113,7 +113,7 @@ func (a *app) applyAll(ctx context.Context, w io.Writer, b bus, objects []manife
 			return fmt.Errorf("%s: %w", o, err)
 		}
 		r := request{object: o.String(), subject: o.Kind.Subject(o.Namespace, o.Name), event: e}
-		if wait && o.Kind.Namespaced {
+		if wait && o.Kind.Bridged {
 			r.receipts = receiptsOf(o.Namespace, o.Name)
 		}
 		done, err := r.do(ctx, b)
@@ -130,20 +130,26 @@ func (a *app) applyAll(ctx context.Context, w io.Writer, b bus, objects []manife
 // originAnnotation marks a Placement that was born on the bus.
 const originAnnotation, originBus = "spokewire.dev/origin", "bus"
 
-// refuseHubBorn refuses a Placement that was created on the hub: two owners
+// refuseHubBorn refuses an object that was created on the hub: two owners
 // would undo each other's changes.
 func refuseHubBorn(ctx context.Context, b bus, kind manifest.Kind, namespace, name string) error {
-	if !kind.Namespaced {
+	if !kind.OnHub {
 		return nil
 	}
-	seen, err := lastOf[*schemas.Placement](ctx, b, events.StreamHub, events.HubSubject(events.KindPlacement, namespace, name))
+	seen, err := lastOf[schemas.Payload](ctx, b, events.StreamHub, kind.HubSubject(namespace, name))
 	switch {
 	case errors.Is(err, events.ErrNotFound):
 		return nil
 	case err != nil:
 		return err
-	case seen.Value.Annotations[originAnnotation] == originBus:
+	}
+	switch p := seen.Value.(type) {
+	case *schemas.Deleted:
 		return nil
+	case *schemas.Placement:
+		if p.Annotations[originAnnotation] == originBus {
+			return nil
+		}
 	}
 	return fmt.Errorf("%s was created on the hub and belongs to it: change or delete it there (kubectl), or choose another name", kind.Describe(namespace, name))
 }

@@ -2,13 +2,13 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -68,10 +68,10 @@ func (a *app) newDeadShow() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show ID",
 		Short: "Show a dead letter with its headers and body",
-		Args:  cobra.ExactArgs(1),
+		Args:  checked(letterID),
 	}
 	c.RunE = a.onBus(func(ctx context.Context, c *cobra.Command, b bus, args []string) error {
-		l, err := readLetter(ctx, b, args[0])
+		l, _, err := readLetter(ctx, b, args[0])
 		if err != nil {
 			return err
 		}
@@ -96,20 +96,26 @@ func parseLetter(id string) (schemas.DroppedLetter, error) {
 	return schemas.DroppedLetter{Service: service, Stream: position[:dash], Sequence: sequence}, nil
 }
 
-// readLetter reads the dead letter of an id SERVICE/STREAM-SEQUENCE.
-func readLetter(ctx context.Context, b bus, id string) (*inventory.Letter, error) {
+// readLetter reads the dead letter of an id SERVICE/STREAM-SEQUENCE, and the
+// server's time.
+func readLetter(ctx context.Context, b bus, id string) (*inventory.Letter, time.Time, error) {
 	name, err := parseLetter(id)
 	if err != nil {
-		return nil, err
+		return nil, time.Time{}, err
 	}
-	e, err := lastOf[*schemas.DeadLetter](ctx, b, events.StreamDead, events.DeadSubject(name.Service, name.Stream, name.Sequence))
-	if errors.Is(err, events.ErrNotFound) {
-		return nil, fmt.Errorf("no dead letter %s: spokewire dead list shows what there is", id)
-	}
+	subject := events.DeadSubject(name.Service, name.Stream, name.Sequence)
+	state, err := read(ctx, b, events.Watch{Stream: events.StreamDead, Subjects: []string{subject}})
 	if err != nil {
-		return nil, err
+		return nil, time.Time{}, err
 	}
-	return &inventory.Letter{ID: inventory.LetterID(e.Value), DeadLetter: e.Value}, nil
+	if bad := state.Unreadable(); len(bad) > 0 {
+		return nil, time.Time{}, fmt.Errorf("the dead letter %s cannot be read itself: %w", id, bad[0])
+	}
+	letters := inventory.Letters(state)
+	if len(letters) == 0 {
+		return nil, time.Time{}, fmt.Errorf("no dead letter %s: spokewire dead list shows what there is", id)
+	}
+	return &letters[0], state.Now(), nil
 }
 
 func writeLetter(w io.Writer, l *inventory.Letter) error {

@@ -31,11 +31,9 @@ no longer. They stay where they are until they expire, dead list --all shows
 them, and dead show and dead retry take them as before.`,
 		Example: `  spokewire dead drop scorer/SW_METRICS-17 scorer/SW_METRICS-18
   spokewire dead drop --service scorer`,
+		Args: func(_ *cobra.Command, ids []string) error { return d.validate(ids) },
 	}
 	c.RunE = a.onBus(func(ctx context.Context, c *cobra.Command, b bus, ids []string) error {
-		if err := d.validate(ids); err != nil {
-			return err
-		}
 		letters, err := d.letters(ctx, b, ids)
 		if err != nil {
 			return err
@@ -62,17 +60,17 @@ func (d *dropping) validate(ids []string) error {
 	if ways != 1 {
 		return errors.New("which dead letters? Give either their ids, as spokewire dead list shows them, or --all, or --service")
 	}
+	for _, id := range ids {
+		if _, err := parseLetter(id); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
 // letters reads those that are meant. An id that is not there is an error,
 // and then none is dropped; one that was dropped before is left out.
 func (d *dropping) letters(ctx context.Context, b bus, ids []string) ([]inventory.Letter, error) {
-	for _, id := range ids {
-		if _, err := parseLetter(id); err != nil {
-			return nil, err
-		}
-	}
 	state, err := read(ctx, b, events.Watch{Stream: events.StreamDead})
 	if err != nil {
 		return nil, err

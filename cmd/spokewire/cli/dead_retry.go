@@ -36,14 +36,14 @@ func (a *app) newDeadRetry() *cobra.Command {
 		Use:   "retry ID",
 		Short: "Publish a dead letter's event again",
 		Long:  retryLong,
-		Args:  cobra.ExactArgs(1),
+		Args:  checked(letterID),
 	}
 	c.RunE = a.onBus(func(ctx context.Context, c *cobra.Command, b bus, args []string) error {
-		l, err := readLetter(ctx, b, args[0])
+		l, now, err := readLetter(ctx, b, args[0])
 		if err != nil {
 			return err
 		}
-		s, err := retry(ctx, b, l)
+		s, err := retry(ctx, b, l, now)
 		if err != nil {
 			return fmt.Errorf("%s: %w", l.ID, err)
 		}
@@ -57,8 +57,9 @@ func (a *app) newDeadRetry() *cobra.Command {
 	return c
 }
 
-func retry(ctx context.Context, b bus, l *inventory.Letter) (*stored, error) {
-	e, err := revive(l)
+// retry publishes the event of l, at now of the server's time.
+func retry(ctx context.Context, b bus, l *inventory.Letter, now time.Time) (*stored, error) {
+	e, err := revive(l, now)
 	if err != nil {
 		return nil, err
 	}
@@ -70,12 +71,6 @@ func retry(ctx context.Context, b bus, l *inventory.Letter) (*stored, error) {
 	case last.Sequence > l.Sequence:
 		return nil, fmt.Errorf("%s has a newer event, %d, which this old one would replace: it is not published", l.Subject, last.Sequence)
 	}
-	age, err := events.Age(e)
-	if err != nil {
-		return nil, err
-	}
-	age += max(time.Since(l.ReceivedAt), 0)
-	e.SetExtension(events.ExtAge, strconv.FormatInt(age.Milliseconds(), 10))
 	// The stream may still know the event's own id, and would drop it.
 	ack, err := b.Publish(ctx, l.Subject, e, events.ExpectLast(last.Sequence), events.WithMessageID(events.NewID()))
 	if err != nil {
@@ -84,8 +79,9 @@ func retry(ctx context.Context, b bus, l *inventory.Letter) (*stored, error) {
 	return &stored{Stream: ack.Stream, Sequence: ack.Sequence, Subject: l.Subject, ID: e.ID()}, nil
 }
 
-// revive reads the event out of a dead letter.
-func revive(l *inventory.Letter) (event.Event, error) {
+// revive reads the event out of a dead letter, as old as it is by now. It
+// refuses one that would only come to be a dead letter again.
+func revive(l *inventory.Letter, now time.Time) (event.Event, error) {
 	if l.Size > len(l.Body) {
 		return event.Event{}, fmt.Errorf("only %d of %d bytes were kept: publish it from its source", len(l.Body), l.Size)
 	}
@@ -93,9 +89,14 @@ func revive(l *inventory.Letter) (event.Event, error) {
 	for key, value := range l.Headers {
 		header.Set(key, value)
 	}
-	e, err := events.Decode(events.Message{Subject: l.Subject, Header: header, Data: l.Body})
+	r, err := events.Read(events.Message{Subject: l.Subject, Header: header, Data: l.Body, ReceivedAt: l.ReceivedAt})
 	if err != nil {
 		return event.Event{}, fmt.Errorf("it can only be published again as it should have been: %w", err)
 	}
-	return e, nil
+	age := max(now.Sub(r.ObservedAt), 0)
+	r.Event.SetExtension(events.ExtAge, strconv.FormatInt(age.Milliseconds(), 10))
+	if err := readableOn(l.Subject, r.Event); err != nil {
+		return event.Event{}, fmt.Errorf("it cannot be published again: %w", err)
+	}
+	return r.Event, nil
 }

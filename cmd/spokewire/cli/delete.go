@@ -71,7 +71,7 @@ func deleteObject(ctx context.Context, b bus, kind manifest.Kind, namespace, nam
 	}
 	r := request{object: object, subject: subject, event: e}
 	r.options = []events.PublishOption{events.Tombstone(), events.ExpectLast(last.Sequence)}
-	if wait && kind.Namespaced {
+	if wait && kind.Bridged {
 		r.receipts = receiptsOf(namespace, name)
 	}
 	done, err := r.do(ctx, b)

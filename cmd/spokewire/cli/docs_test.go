@@ -31,6 +31,22 @@ func TestDocumentedExamples(t *testing.T) {
 	runScript(t, file)
 }
 
+// TestEveryServiceIsDocumented: docs/cli.md names all that run can run.
+func TestEveryServiceIsDocumented(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "cli.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, about, _ := strings.Cut(string(text), "\n`run SERVICE`")
+	about, _, _ = strings.Cut(about, "\n\n")
+	for _, c := range newRun().Commands() {
+		if !c.Hidden && !strings.Contains(about, "`"+c.Name()+"`") {
+			t.Errorf("docs/cli.md: the paragraph on run does not name %s", c.Name())
+		}
+	}
+}
+
 // exampleScript turns a document into a testscript.
 func exampleScript(text string) (script string, examples int) {
 	var steps, files strings.Builder

@@ -21,11 +21,15 @@ type inspected interface {
 }
 
 // What doctor reads of the past to find two writers: enough for each to
-// write twice, and no more events than can be read in a moment.
+// write twice, and no more events than can be read in a moment. Where there
+// are more, the newest count.
 const (
 	metricHistory   = 2 * time.Minute
 	decisionHistory = 10 * time.Minute
 	maxHistory      = 50_000
+	// firstLook is the shortest while that is looked at, where there may be
+	// more.
+	firstLook = time.Second
 )
 
 // secondLook is how long after the first one the readers are looked at again
@@ -49,7 +53,12 @@ func (a *app) examine(ctx context.Context, b inspected, kubeconfig string) check
 	group.Wait()
 	for _, r := range readings {
 		s.Streams = append(s.Streams, r.stream)
-		s.History = append(s.History, r.history...)
+		switch r.stream.Name {
+		case events.StreamMetrics:
+			s.Metrics = r.history
+		case events.StreamDecisions:
+			s.Decisions = r.history
+		}
 		if s.Clock.Server.IsZero() {
 			s.Clock = r.clock
 		}
@@ -65,7 +74,7 @@ type reading struct {
 	stream  checkup.Stream
 	clock   checkup.Clock
 	updates []events.Update
-	history []events.Received
+	history checkup.History
 }
 
 func readStream(ctx context.Context, b inspected, declared events.Stream) reading {
@@ -77,7 +86,7 @@ func readStream(ctx context.Context, b inspected, declared events.Stream) readin
 	}
 	r.clock = checkup.Clock{Server: i.ServerTime, Asked: i.Asked, Answered: i.Answered}
 	r.stream.Differences, r.stream.Bytes, r.stream.MaxBytes = i.Differences, i.Bytes, i.MaxBytes
-	if err := r.read(ctx, b, i.ServerTime); err != nil {
+	if err := r.read(ctx, b, i); err != nil {
 		r.stream.Fault, r.stream.Cause = checkup.FaultUnreadable, err.Error()
 		return r
 	}
@@ -98,8 +107,8 @@ func faultOf(err error) checkup.Fault {
 }
 
 // read reads the current state, and the history that is looked at.
-func (r *reading) read(ctx context.Context, b bus, now time.Time) (err error) {
-	if r.updates, err = updates(ctx, b, events.Watch{Stream: r.stream.Name}); err != nil {
+func (r *reading) read(ctx context.Context, b bus, i jetstream.Inspection) (err error) {
+	if r.updates, err = updates(ctx, b, events.Watch{Stream: r.stream.Name}, 0); err != nil {
 		return err
 	}
 	for _, u := range r.updates {
@@ -107,25 +116,56 @@ func (r *reading) read(ctx context.Context, b bus, now time.Time) (err error) {
 			r.stream.Subjects++
 		}
 	}
-	since := map[string]time.Duration{events.StreamMetrics: metricHistory, events.StreamDecisions: decisionHistory}[r.stream.Name]
-	if since == 0 || r.stream.Subjects == 0 {
+	span := map[string]time.Duration{events.StreamMetrics: metricHistory, events.StreamDecisions: decisionHistory}[r.stream.Name]
+	if span == 0 || r.stream.Subjects == 0 {
 		return nil
 	}
-	history, err := updates(ctx, b, events.Watch{Stream: r.stream.Name, Since: now.Add(-since)})
-	for _, u := range history {
-		if received, unreadable := events.Read(u.Message); unreadable == nil {
-			r.history = append(r.history, received)
-		}
+	first := span
+	if i.Messages >= maxHistory {
+		first = firstLook
 	}
+	r.history, err = newest(ctx, b, r.stream.Name, i.ServerTime, first, span, maxHistory)
 	return err
 }
 
-// updates reads what is there, and not more than maxHistory of the past.
-func updates(ctx context.Context, b bus, w events.Watch) ([]events.Update, error) {
+// newest reads the events of the last span before now, or if they are more
+// than most, those of a shorter while: from first on, it looks twice as far
+// back each time, for as long as they are not.
+func newest(ctx context.Context, b bus, stream string, now time.Time, first, span time.Duration, most int) (checkup.History, error) {
+	var found checkup.History
+	for look := first; ; look = min(2*look, span) {
+		read, err := updates(ctx, b, events.Watch{Stream: stream, Since: now.Add(-look)}, most)
+		if err != nil {
+			return found, err
+		}
+		full := len(read) >= most
+		if full && found.Span > 0 { // the look before had all that it was for
+			found.Cut = true
+			return found, nil
+		}
+		found = checkup.History{Events: readable(read), Span: look, Cut: full}
+		if full || look == span {
+			return found, nil
+		}
+	}
+}
+
+func readable(all []events.Update) []events.Received {
+	var out []events.Received
+	for _, u := range all {
+		if r, err := u.Read(); err == nil && u.Kind == events.Stored {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// updates reads what is there, and not more than most updates unless it is 0.
+func updates(ctx context.Context, b bus, w events.Watch, most int) ([]events.Update, error) {
 	var all []events.Update
 	err := b.Watch(ctx, w, func(u events.Update) error {
 		all = append(all, u)
-		if u.Kind == events.Synced || !w.Since.IsZero() && len(all) >= maxHistory {
+		if u.Kind == events.Synced || len(all) == most {
 			return errStop
 		}
 		return nil

@@ -32,12 +32,13 @@ func (a *app) newExplainPlacement() *cobra.Command {
 		Short: "Say why a Placement selects the clusters that it does",
 		Long: `Say why a Placement selects the clusters that it does, from its last decision:
 each cluster's total and the terms of it, the runners-up, and why others were
-not eligible. With --cluster, also what that cluster's scores were computed
-from, and what would have to change for it to be selected. Of a cluster that the
-decision keeps no details of, they are recomputed from the decision's inputs,
-as long as the streams keep them.`,
+not eligible. Of a Placement in shadow it is what Spokewire would decide. With
+--cluster, also what that cluster's scores were computed from, and what would
+have to change for it to be selected. Of a cluster that the decision keeps no
+details of, they are recomputed from the decision's inputs, as long as the
+streams keep them.`,
 		Example: "  spokewire explain placement default/train --cluster spoke-2",
-		Args:    cobra.ExactArgs(1),
+		Args:    checked(placementName),
 	}
 	c.RunE = a.onBus(func(ctx context.Context, c *cobra.Command, b bus, args []string) error {
 		x, err := explainPlacement(ctx, b, args[0], cluster)
@@ -76,18 +77,11 @@ func askWhy(ctx context.Context, b bus, x *inventory.Explained) error {
 // explainPlacement reads the last decision with its receipt, and what there
 // is of cluster unless that is empty.
 func explainPlacement(ctx context.Context, b bus, text, cluster string) (*inventory.Explained, error) {
-	namespace, name, err := parsePlacement(text)
-	if err != nil {
-		return nil, err
-	}
-	watches, err := placementWatches(text)
-	if err != nil {
-		return nil, err
-	}
+	var more []events.Watch
 	if cluster != "" {
-		watches = append(watches, watchesOfCluster(cluster)...)
+		more = watchesOfCluster(cluster)
 	}
-	state, err := read(ctx, b, watches...)
+	namespace, name, state, err := readPlacement(ctx, b, text, more...)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +138,7 @@ func undecided(state *inventory.State, namespace, name string) string {
 			return ": the hub refused it: " + p.Receipt.Message
 		case !p.OnHub:
 			return ": it was applied over the bus and is not on the hub yet; is hub-bridge running?"
-		case p.Mode == schemas.ModeNative:
+		case p.Mode == schemas.ModeNative, p.Mode == schemas.ModeShadow && p.Shadow != nil:
 			return ": OCM has decided nothing for it; is its placement controller running?"
 		}
 	}

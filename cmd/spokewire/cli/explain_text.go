@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spokewire/spokewire/internal/inventory"
+	"github.com/spokewire/spokewire/internal/placement"
 	"github.com/spokewire/spokewire/internal/table"
 	"github.com/spokewire/spokewire/pkg/schemas"
 )
@@ -36,13 +37,11 @@ func writeFacts(w io.Writer, x *inventory.Explained) error {
 	facts := [][2]string{
 		{"Placement", fmt.Sprintf("%s/%s (%s, decided by %s)", d.Placement.Namespace, d.Placement.Name, d.Mode, d.Scheduler)},
 		{"Decision", fmt.Sprintf("%d, %s ago (previous: %s)", d.Sequence, age(x.Now, d.ReceivedAt), previous(d))},
-		{"Cause", because(d)},
-		{"Selected", selection(d)},
-		{"Added", list(d.Added)},
-		{"Removed", list(d.Removed)},
-		{"Not eligible", list(counts(d.Rejected))},
-		{"On the hub", onHub(x)},
 	}
+	for _, f := range placement.Facts(d.PlacementDecision) {
+		facts = append(facts, [2]string{f.Name, f.Text})
+	}
+	facts = append(facts, [2]string{"On the hub", onHub(x)}, [2]string{"OCM", beside(x.Agreement)})
 	for _, fact := range facts {
 		if fact[1] == "" {
 			continue
@@ -59,21 +58,6 @@ func previous(d *inventory.Decision) string {
 		return "none"
 	}
 	return strconv.FormatUint(d.Previous, 10)
-}
-
-func because(d *inventory.Decision) string {
-	if d.Message == "" {
-		return d.Cause
-	}
-	return d.Cause + ": " + d.Message
-}
-
-func selection(d *inventory.Decision) string {
-	text := selected(d.PlacementDecision)
-	if d.Considered > 0 {
-		text += fmt.Sprintf(" (%d of %d considered)", len(d.Clusters), d.Considered)
-	}
-	return text
 }
 
 // onHub says what became of the decision. OCM's own need no answer.
@@ -93,6 +77,24 @@ func onHub(x *inventory.Explained) string {
 		text += ": " + r.Message
 	}
 	return text
+}
+
+// beside says how a shadow decision compares with what OCM does.
+func beside(a *placement.Agreement) string {
+	switch {
+	case a == nil:
+		return ""
+	case a.Full():
+		return "selects the same"
+	}
+	var parts []string
+	if len(a.OnlyOCM) > 0 {
+		parts = append(parts, "selects "+list(a.OnlyOCM)+" too")
+	}
+	if len(a.OnlySpokewire) > 0 {
+		parts = append(parts, "does not select "+list(a.OnlySpokewire))
+	}
+	return strings.Join(parts, ", ") + " (spokewire compare placement)"
 }
 
 // writeTotals writes a table of clusters, with a column for each prioritizer.

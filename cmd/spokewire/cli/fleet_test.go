@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -23,6 +24,7 @@ type seed struct {
 	// Ago is how long before now the bus received the event. A real server
 	// does not heed it.
 	Ago     schemas.Duration
+	Age     schemas.Duration // for how long it has waited on its spoke
 	Subject string
 	Type    string
 	Data    json.RawMessage
@@ -52,6 +54,9 @@ func sow(t testing.TB, b events.Publisher, file string, before func(seed)) {
 		if err != nil {
 			t.Fatalf("%s line %d: %v", file, n, err)
 		}
+		if s.Age > 0 {
+			e.SetExtension(events.ExtAge, strconv.FormatInt(time.Duration(s.Age).Milliseconds(), 10))
+		}
 		if _, err := b.Publish(ctx, s.Subject, e); err != nil {
 			t.Fatalf("%s line %d: %v", file, n, err)
 		}
@@ -64,7 +69,7 @@ func sourceOf(t testing.TB, subject string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Family == events.FamilyMetric {
+	if s.Family == events.FamilyMetric || s.Family == events.FamilyBackfill {
 		return events.ClusterSource(s.Cluster, s.Name)
 	}
 	return events.ServiceSource("test")

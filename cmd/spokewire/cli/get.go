@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -31,7 +32,7 @@ type resource[T any] struct {
 func (a *app) newGet() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "get",
-		Short: "List clusters, scorers, scores or Placements as they are now",
+		Short: "List clusters, scorers, scores, Placements or their policy as they are now",
 		Args:  cobra.NoArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -40,18 +41,19 @@ func (a *app) newGet() *cobra.Command {
 		newResource(a, scorersResource()),
 		a.newGetScores(),
 		newResource(a, placementsResource()),
+		newResource(a, policiesResource()),
 	)
 	return c
 }
 
 func newResource[T any](a *app, r resource[T]) *cobra.Command {
-	if r.noun == "" {
-		r.noun = r.use
-	}
 	c := &cobra.Command{
 		Use:   r.use + " [NAME]",
 		Short: r.short,
-		Args:  cobra.MaximumNArgs(1),
+		Args: optional(func(name string) error {
+			_, err := r.watches(name)
+			return err
+		}),
 	}
 	c.RunE = a.onBus(func(ctx context.Context, c *cobra.Command, b bus, args []string) error {
 		name := ""
@@ -99,10 +101,11 @@ func warnUnreadable(c *cobra.Command, bad []error) {
 
 // called is what messages call the list.
 func (r *resource[T]) called() string {
+	noun := cmp.Or(r.noun, r.use)
 	if r.scope == nil {
-		return r.noun
+		return noun
 	}
-	return r.noun + r.scope()
+	return noun + r.scope()
 }
 
 // named lists the items of that name, all if it is empty.

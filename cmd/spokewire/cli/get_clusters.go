@@ -15,19 +15,22 @@ func clustersResource() resource[inventory.Cluster] {
 		watches: clusterWatches,
 		list:    inventory.Clusters,
 		is:      func(c *inventory.Cluster, name string) bool { return c.Name == name },
-		columns: []string{"NAME", "ON HUB", "SOURCES", "LAST METRIC", "LABELS", "CLAIMS", "TAINTS"},
+		columns: []string{"NAME", "ON HUB", "SOURCES", "LAST METRIC", "LABELS", "CLAIMS", "TAINTS", "CORDONED"},
 		row:     clusterRow,
 	}
 }
 
 func clusterWatches(name string) ([]events.Watch, error) {
+	cordons := "sw.config." + events.KindCordon + ".*.*"
 	hub, metrics := "sw.hub."+events.KindCluster+".*.*", "sw.metric.*.*"
 	if name != "" {
 		hub, metrics = events.HubSubject(events.KindCluster, "", name), metricsOf(name)[0]
+		cordons = events.ConfigSubject(events.KindCordon, "", name)
 	}
 	return []events.Watch{
 		{Stream: events.StreamHub, Subjects: []string{hub}},
 		{Stream: events.StreamMetrics, Subjects: []string{metrics}},
+		{Stream: events.StreamConfig, Subjects: []string{cordons}},
 	}, nil
 }
 
@@ -41,5 +44,5 @@ func clusterRow(c *inventory.Cluster, now time.Time) []string {
 		sources = append(sources, s.Name+"("+strconv.Itoa(s.Samples)+")")
 	}
 	lastMetric := age(now, c.LastMetric())
-	return []string{c.Name, onHub, list(sources), lastMetric, list(pairs(c.Labels)), list(pairs(c.Claims)), list(taints(c.Taints))}
+	return []string{c.Name, onHub, list(sources), lastMetric, list(pairs(c.Labels)), list(pairs(c.Claims)), list(taints(c.Taints)), shut(c.Cordon, now)}
 }

@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/spokewire/spokewire/internal/inventory"
 	"github.com/spokewire/spokewire/internal/manifest"
+	"github.com/spokewire/spokewire/internal/placement"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/schemas"
 )
@@ -57,26 +59,47 @@ func placementWatches(text string) ([]events.Watch, error) {
 		}
 		object = "." + namespace + "." + events.EncodeToken(name)
 	}
-	watch := func(stream, family string) events.Watch {
-		return events.Watch{Stream: stream, Subjects: []string{"sw." + family + "." + events.KindPlacement + object}}
+	watch := func(stream, family string, more ...string) events.Watch {
+		w := events.Watch{Stream: stream}
+		for _, kind := range append(more, events.KindPlacement) {
+			w.Subjects = append(w.Subjects, "sw."+family+"."+kind+object)
+		}
+		return w
 	}
 	return []events.Watch{
 		watch(events.StreamHub, events.FamilyHub),
 		watch(events.StreamConfig, events.FamilyConfig),
-		watch(events.StreamDecisions, events.FamilyDecision),
+		watch(events.StreamDecisions, events.FamilyDecision, events.KindShadow),
 		watch(events.StreamReceipts, events.FamilyReceipt),
 	}, nil
 }
 
+// readPlacement reads what there is of a Placement, NAMESPACE/NAME or NAME,
+// and what more watches cover.
+func readPlacement(ctx context.Context, b bus, text string, more ...events.Watch) (namespace, name string, _ *inventory.State, err error) {
+	if namespace, name, err = parsePlacement(text); err != nil {
+		return "", "", nil, err
+	}
+	watches, err := placementWatches(text)
+	if err != nil {
+		return "", "", nil, err
+	}
+	state, err := read(ctx, b, append(watches, more...)...)
+	return namespace, name, state, err
+}
+
 func placementRow(p *inventory.Placement, now time.Time) []string {
 	mode := p.Mode
+	if a := p.Agreement; a != nil {
+		mode += map[bool]string{true: ", agrees", false: ", differs"}[a.Full()]
+	}
 	if p.Deleting {
 		mode += ", deleting"
 	}
 	row := make([]string, 8)
 	row[0], row[1] = p.Namespace+"/"+p.Name, mode
 	if d := p.Decision; d != nil {
-		row[2], row[3], row[4], row[5] = d.Scheduler, selected(d.PlacementDecision), d.Cause, age(now, d.ReceivedAt)
+		row[2], row[3], row[4], row[5] = d.Scheduler, placement.Selected(d.PlacementDecision), d.Cause, age(now, d.ReceivedAt)
 	}
 	switch r := p.Receipt; {
 	case r != nil && r.Outcome == schemas.OutcomeUnchanged:

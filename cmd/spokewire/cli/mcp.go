@@ -18,8 +18,9 @@ const mcpLong = `Offer clusters, scores, decisions, explain, what-if and replay 
 agent, by the Model Context Protocol: on standard input and output, or with
 --listen as streamable HTTP on a loopback address.
 
-The tools read. With --allow-writes there is also apply, which asks for a Scorer
-or a Placement over the bus.`
+The tools read. With --allow-writes there are also apply, which asks for a Scorer
+or a Placement over the bus, cordon, which cordons, drains or uncordons a cluster,
+and rebalance.`
 
 func (a *app) newMCP() *cobra.Command {
 	var listen string
@@ -45,7 +46,7 @@ func (a *app) newMCP() *cobra.Command {
 		})
 	}
 	c.Flags().StringVar(&listen, "listen", "", "loopback HOST:PORT for streamable HTTP, instead of standard input and output")
-	c.Flags().BoolVar(&writes, "allow-writes", false, "offer apply too")
+	c.Flags().BoolVar(&writes, "allow-writes", false, "offer apply, cordon and rebalance too")
 	a.addBus(c)
 	c.Flags().Lookup("timeout").Usage = "how long one call may take"
 	return c

@@ -102,6 +102,27 @@ func TestAnAgentWritesOnlyIfItMay(t *testing.T) {
 	if failed || !strings.Contains(text, "Scorer gpu") {
 		t.Errorf("apply answers %s", text)
 	}
+	if got := tools(t, session); !slices.Contains(got, "cordon") || !slices.Contains(got, "rebalance") {
+		t.Errorf("tools are %v", got)
+	}
+	sow(t, s.bus, filepath.Join("testdata", "fleet.jsonl"), func(seed) {})
+	for _, tc := range []struct {
+		cluster, state, want string
+		failed               bool
+	}{
+		{"spoke-1", "draining", `"sequence":`, false},
+		{"spoke-1", "open", "spec.state is \"open\"", true},
+		{"nowhere", "cordoned", "is not among the clusters", true},
+		{"spoke-1", "lifted", `"was":"draining"`, false},
+	} {
+		text, failed := call(t, session, "cordon", map[string]any{"cluster": tc.cluster, "state": tc.state})
+		if failed != tc.failed || !strings.Contains(text, tc.want) {
+			t.Errorf("cordon %s %s answers %s", tc.cluster, tc.state, text)
+		}
+	}
+	if text, failed := call(t, session, "rebalance", map[string]any{"placement": "default/serve"}); !failed || !strings.Contains(text, "is native") {
+		t.Errorf("rebalance answers %s", text)
+	}
 	if text, failed := call(t, session, "apply", map[string]any{"manifest": "kind: Pod"}); !failed {
 		t.Errorf("a Pod is applied: %s", text)
 	}

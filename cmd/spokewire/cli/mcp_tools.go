@@ -43,6 +43,10 @@ type (
 		Untaints  []string `json:"untaints,omitempty" jsonschema:"as CLUSTER or CLUSTER:KEY"`
 		Remove    []string `json:"remove,omitempty" jsonschema:"clusters that go"`
 		Add       []string `json:"add,omitempty" jsonschema:"clusters that come: NAME, or NAME=LIKE for one like another"`
+		Cordon    []string `json:"cordon,omitempty" jsonschema:"clusters that take nothing new"`
+		Drain     []string `json:"drain,omitempty" jsonschema:"clusters that are drained"`
+		Uncordon  []string `json:"uncordon,omitempty" jsonschema:"clusters that are cordoned or drained no more"`
+		Rebalance bool     `json:"rebalance,omitempty" jsonschema:"decide as if nothing were selected, but for the change budget"`
 	}
 	mcpApply struct {
 		Manifest string `json:"manifest" jsonschema:"YAML of a Scorer or a Placement"`
@@ -54,7 +58,7 @@ func (a *app) mcpServer(b *jetstream.Bus, writes bool) *mcp.Server {
 	info, _ := debug.ReadBuildInfo()
 	s := mcp.NewServer(&mcp.Implementation{Name: "spokewire", Version: newBuild(info).Version}, nil)
 	client := ask.Client{Bus: b}
-	tool(a, s, "clusters", "Clusters with their labels, claims, taints and how old their metrics are", func(ctx context.Context, in mcpNamed) (any, error) {
+	tool(a, s, "clusters", "Clusters with their labels, claims, taints, cordons and how old their metrics are", func(ctx context.Context, in mcpNamed) (any, error) {
 		return listed(ctx, b, clustersResource(), in.Name)
 	})
 	tool(a, s, "scores", "Scores of clusters, with what they were computed from", func(ctx context.Context, in mcpCluster) (any, error) {
@@ -70,7 +74,7 @@ func (a *app) mcpServer(b *jetstream.Bus, writes bool) *mcp.Server {
 		}
 		return client.Explain(ctx, schemas.ExplainAsk{Namespace: namespace, Name: name, Sequence: sequence, Cluster: in.Cluster})
 	})
-	tool(a, s, "what_if", "What would be decided now if metrics, scores, taints or clusters were otherwise; writes nothing", func(ctx context.Context, in mcpWhatIf) (any, error) {
+	tool(a, s, "what_if", "What would be decided now if metrics, scores, taints, cordons or clusters were otherwise; writes nothing", func(ctx context.Context, in mcpWhatIf) (any, error) {
 		q, err := in.ask()
 		if err != nil {
 			return nil, err
@@ -86,13 +90,15 @@ func (a *app) mcpServer(b *jetstream.Bus, writes bool) *mcp.Server {
 	})
 	if writes {
 		addApply(a, s, b)
+		addRequests(a, s, b)
 	}
 	return s
 }
 
 // ask refuses file names, which are for people at a terminal.
 func (in mcpWhatIf) ask() (*schemas.WhatIfAsk, error) {
-	h := hypotheses{metrics: in.Metrics, scores: in.Scores, taints: in.Taints, untaints: in.Untaints, removes: in.Remove, adds: in.Add}
+	h := hypotheses{metrics: in.Metrics, scores: in.Scores, taints: in.Taints, untaints: in.Untaints, removes: in.Remove, adds: in.Add,
+		cordons: in.Cordon, drains: in.Drain, uncordons: in.Uncordon, rebalance: in.Rebalance}
 	for _, name := range in.Add {
 		if isFile(name) {
 			return nil, fmt.Errorf("add %q: want NAME or NAME=LIKE", name)

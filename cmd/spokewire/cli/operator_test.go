@@ -27,6 +27,10 @@ func TestOperator(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	readAdmin, err := passwords.URL(url, access.ReadAdmin)
+	if err != nil {
+		t.Fatal(err)
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	if err := connectAs(ctx, t, url, passwords, access.Admin).EnsureStreams(ctx, events.Streams()); err != nil {
@@ -40,6 +44,7 @@ func TestOperator(t *testing.T) {
 			prompt(e)
 			e.Setenv("NATS_URL", operator)
 			e.Setenv("SERVER_URL", url)
+			e.Setenv("READ_ADMIN_URL", readAdmin)
 			return nil
 		},
 	})

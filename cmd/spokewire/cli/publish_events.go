@@ -7,9 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/cloudevents/sdk-go/v2/event"
 	"github.com/spf13/cobra"
@@ -46,7 +46,25 @@ func readInput(c *cobra.Command, file string) ([]byte, error) {
 	case len(text) > maxInput:
 		return nil, fmt.Errorf("%s is larger than %d MiB", file, maxInput>>20)
 	}
+	if err := checkUTF8(text); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
 	return text, nil
+}
+
+// checkUTF8 says where text is not UTF-8, which JSON and YAML are.
+func checkUTF8(text []byte) error {
+	if bytes.HasPrefix(text, []byte{0xff, 0xfe}) || bytes.HasPrefix(text, []byte{0xfe, 0xff}) {
+		return errors.New("is not UTF-8 but UTF-16, by its first two bytes: save it as UTF-8")
+	}
+	for at := 0; at < len(text); {
+		r, size := utf8.DecodeRune(text[at:])
+		if r == utf8.RuneError && size == 1 {
+			return fmt.Errorf("is not UTF-8: line %d has the byte 0x%02x, at offset %d of the text", 1+bytes.Count(text[:at], []byte{'\n'}), text[at], at)
+		}
+		at += size
+	}
+	return nil
 }
 
 // sniffEvents reports whether in holds JSON rather than Prometheus text, in
@@ -113,58 +131,44 @@ func (p *publishing) publishLine(ctx context.Context, c *cobra.Command, b bus, l
 // readEvent reads a structured CloudEvent and works out its subject. It
 // refuses what every reader of the bus would refuse.
 func (p *publishing) readEvent(line []byte) (string, event.Event, error) {
-	var e event.Event
-	err := e.UnmarshalJSON(line)
-	if err == nil {
-		err = e.Validate()
+	r, err := events.ReadDocument(line)
+	var bad *events.BadInput
+	if errors.As(err, &bad) && bad.Reason == "NotCloudEvent" {
+		return "", r.Event, fmt.Errorf("%s; want one JSON object a line, with specversion, id, type, source and data", strings.TrimSuffix(table.OneLine(strings.TrimSpace(err.Error())), "."))
 	}
 	if err != nil {
-		return "", e, fmt.Errorf("is no structured CloudEvent: %s; want one JSON object a line, with specversion, id, type, source and data", strings.TrimSuffix(table.OneLine(strings.TrimSpace(err.Error())), "."))
+		return "", r.Event, err
 	}
-	subject, err := p.subjectOf(e)
+	subject, err := p.subjectOf(r)
 	if err != nil {
-		return "", e, err
+		return "", r.Event, err
 	}
-	header, data, err := events.Encode(e)
-	if err != nil {
-		return "", e, err
-	}
-	_, err = events.Read(events.Message{Subject: subject, Header: header, Data: data})
-	return subject, e, err
+	return subject, r.Event, readableOn(subject, r.Event)
 }
 
-func (p *publishing) subjectOf(e event.Event) (string, error) {
-	switch e.Type() {
-	case schemas.TypeMetricsObserved:
-		cluster, source, err := parseClusterSource(e.Source())
+// readableOn returns why readers of the bus would refuse e on subject.
+func readableOn(subject string, e event.Event) error {
+	header, data, err := events.Encode(e)
+	if err != nil {
+		return err
+	}
+	_, err = events.Read(events.Message{Subject: subject, Header: header, Data: data})
+	return err
+}
+
+func (p *publishing) subjectOf(r events.Received) (string, error) {
+	switch payload := r.Payload.(type) {
+	case *schemas.Metrics:
+		cluster, source, err := events.ParseClusterSource(r.Event.Source())
 		if err != nil {
 			return "", err
 		}
 		if p.cluster != "" && p.cluster != cluster || p.source != "" && p.source != source {
-			return "", fmt.Errorf("source is %q, but --cluster and --source say %q", e.Source(), events.ClusterSource(p.cluster, p.source))
+			return "", fmt.Errorf("source is %q, but --cluster and --source say %q", r.Event.Source(), events.ClusterSource(p.cluster, p.source))
 		}
 		return events.MetricSubject(cluster, source), nil
-	case schemas.TypeScoreComputed:
-		payload, err := schemas.Decode(e.Type(), e.Data())
-		if err != nil {
-			return "", err
-		}
-		score := payload.(*schemas.Score)
-		return events.ScoreSubject(score.Cluster, score.Scorer), nil
+	case *schemas.Score:
+		return events.ScoreSubject(payload.Cluster, payload.Scorer), nil
 	}
-	return "", fmt.Errorf("type is %q, want %s or %s (what users ask for goes by spokewire apply)", e.Type(), schemas.TypeMetricsObserved, schemas.TypeScoreComputed)
-}
-
-// parseClusterSource is the reverse of events.ClusterSource.
-func parseClusterSource(source string) (cluster, name string, err error) {
-	parts := strings.Split(source, "/")
-	if len(parts) == 5 {
-		var clusterErr, nameErr error
-		cluster, clusterErr = url.PathUnescape(parts[2])
-		name, nameErr = url.PathUnescape(parts[4])
-		if clusterErr == nil && nameErr == nil && cluster != "" && name != "" && events.ClusterSource(cluster, name) == source {
-			return cluster, name, nil
-		}
-	}
-	return "", "", fmt.Errorf("source is %q, want /clusters/CLUSTER/sources/SOURCE", source)
+	return "", fmt.Errorf("type is %q, want %s or %s (what users ask for goes by spokewire apply)", r.Event.Type(), schemas.TypeMetricsObserved, schemas.TypeScoreComputed)
 }

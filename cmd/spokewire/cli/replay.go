@@ -42,7 +42,13 @@ func (a *app) newReplayPlacement() *cobra.Command {
 	c := &cobra.Command{
 		Use: "placement NAMESPACE/NAME[@SEQUENCE] | placement [NAMESPACE/NAME] --since DURATION", Short: "Make a Placement's decision again, or all of a while", Long: replayLong,
 		Example: "  spokewire replay placement default/train@41\n  spokewire replay placement --since 1h",
-		Args:    cobra.MaximumNArgs(1),
+		Args: optional(func(text string) error {
+			if since > 0 {
+				return placementName(text)
+			}
+			_, _, _, err := parseDecision(text)
+			return err
+		}),
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
 		switch {

@@ -39,9 +39,10 @@ func New() *cobra.Command {
 	root.AddCommand(stackCommands()...)
 	root.AddCommand(
 		a.newEnv(),
-		a.newPublish(), a.newWatch(), a.newGet(), a.newExplain(), a.newWhatIf(), a.newReplay(), a.newMCP(),
+		a.newPublish(), a.newWatch(), a.newGet(), a.newExplain(), a.newCompare(), a.newWhatIf(), a.newReplay(), a.newMCP(),
 		a.newApply(), a.newDelete(),
-		a.newSchema(), a.newDead(), a.newDoctor(), a.newHealth(), a.newBench(), a.newVersion(),
+		a.newCordon(), a.newUncordon(), a.newDrain(), a.newRebalance(),
+		a.newScorer(), a.newSchema(), a.newStreams(), a.newDead(), a.newDoctor(), a.newHealth(), a.newBench(), a.newVersion(),
 	)
 	return root
 }

@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/cloudevents/sdk-go/v2/event"
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
 
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/schemas"
@@ -17,13 +15,16 @@ import (
 
 const validateLong = `Check FILE (- is standard input) as Spokewire's services would.
 
-It holds structured CloudEvents (JSON, one or more), or manifests for apply
-(YAML or JSON), or, with --type, the bare data of one event. Each is checked
-against its Go type and its JSON Schema.`
+It holds structured CloudEvents (JSON, each on lines of its own), or manifests
+for apply (YAML or JSON), or, with --type, the bare data of events of that type
+as it is on the bus (JSON, each on lines of its own). Every document is checked,
+against its Go type and its JSON Schema; the first that is not sound is said
+with its line.`
 
 // validated is one document that was found sound.
 type validated struct {
 	Document int    `json:"document"` // from 1
+	Line     int    `json:"line"`     // on which it begins, from 1
 	Type     string `json:"type"`
 }
 
@@ -39,13 +40,9 @@ func (a *app) newSchemaValidate() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			types, err := validate(text, dataType)
+			sound, err := validate(text, dataType)
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
-			}
-			sound := []validated{}
-			for i, t := range types {
-				sound = append(sound, validated{Document: i + 1, Type: t})
 			}
 			return a.print(c.OutOrStdout(), sound, func(w io.Writer) error {
 				for _, v := range sound {
@@ -57,73 +54,95 @@ func (a *app) newSchemaValidate() *cobra.Command {
 			})
 		},
 	}
-	c.Flags().StringVar(&dataType, "type", "", "FILE is the bare data of an event of this type")
+	c.Flags().StringVar(&dataType, "type", "", "FILE is the bare data of events of this type")
 	a.addOutput(c)
 	return c
 }
 
-// validate checks every document of text and returns their event types.
-func validate(text []byte, dataType string) ([]string, error) {
-	if dataType != "" {
-		data, err := yaml.YAMLToJSONStrict(text)
-		if err != nil {
-			return nil, err
-		}
-		return []string{dataType}, validateData(dataType, data)
+// validate checks every document of text.
+func validate(text []byte, dataType string) ([]validated, error) {
+	switch {
+	case dataType != "":
+		return validateEach(text, func(data []byte) (string, error) { return dataType, validateBare(dataType, data) })
+	case isEvent(text):
+		return validateEach(text, validateEvent)
 	}
-	if !isEvent(text) {
-		return validateManifest(text)
-	}
-	var types []string
-	documents := json.NewDecoder(bytes.NewReader(text))
-	for {
-		var document json.RawMessage
-		err := documents.Decode(&document)
-		if errors.Is(err, io.EOF) {
-			return types, nil
-		}
-		if err == nil {
-			var t string
-			t, err = validateEvent(document)
-			types = append(types, t)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("document %d: %w", max(len(types), 1), err)
-		}
-	}
+	return validateManifest(text)
 }
 
-// isEvent reports whether text begins with a structured CloudEvent.
+// isEvent reports whether text begins with a structured CloudEvent, as far as
+// it is JSON.
 func isEvent(text []byte) bool {
-	var head struct {
-		SpecVersion *string `json:"specversion"`
+	d := json.NewDecoder(bytes.NewReader(text))
+	if brace, err := d.Token(); err != nil || brace != json.Delim('{') {
+		return false
 	}
-	err := json.NewDecoder(bytes.NewReader(text)).Decode(&head)
-	return err == nil && head.SpecVersion != nil
+	for d.More() {
+		name, err := d.Token()
+		if err != nil || name == "specversion" {
+			return err == nil
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return false
+		}
+	}
+	return false
 }
 
+// validateEach checks the JSON documents of text, each of which begins on a
+// line of its own. check returns the document's event type.
+func validateEach(text []byte, check func(document []byte) (string, error)) ([]validated, error) {
+	sound := []validated{}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	for {
+		rest := text[decoder.InputOffset():]
+		document := bytes.TrimLeft(rest, " \t\r\n")
+		space := rest[:len(rest)-len(document)]
+		at := validated{Document: len(sound) + 1, Line: 1 + bytes.Count(text[:len(text)-len(document)], []byte{'\n'})}
+		switch {
+		case len(document) == 0 && len(sound) == 0:
+			return nil, errors.New("there is no document in it")
+		case len(document) == 0:
+			return sound, nil
+		case len(sound) > 0 && !bytes.ContainsRune(space, '\n'):
+			return nil, fmt.Errorf("line %d: %q follows document %d, want the next one on a line of its own", at.Line, start(document), len(sound))
+		}
+		var whole json.RawMessage
+		if err := decoder.Decode(&whole); err == nil {
+			document = whole
+		} // else the check says what is wrong with it
+		var err error
+		if at.Type, err = check(document); err != nil {
+			return nil, fmt.Errorf("document %d at line %d: %w", at.Document, at.Line, err)
+		}
+		sound = append(sound, at)
+	}
+}
+
+// start is how a document begins.
+func start(document []byte) []byte {
+	line, _, _ := bytes.Cut(document, []byte{'\n'})
+	return line[:min(len(line), 20)]
+}
+
+// validateEvent checks a structured CloudEvent by what reads the bus.
 func validateEvent(document []byte) (string, error) {
-	var e event.Event
-	if err := e.UnmarshalJSON(document); err != nil {
-		return "", fmt.Errorf("is not a structured CloudEvent: %w", err)
-	}
-	if err := e.Validate(); err != nil {
-		return "", fmt.Errorf("is not a structured CloudEvent: %w", err)
-	}
-	if _, err := events.Age(e); err != nil {
+	r, err := events.ReadDocument(document)
+	if err != nil {
 		return "", err
 	}
-	return e.Type(), validateData(e.Type(), e.Data())
+	return r.Event.Type(), checkSchema(r.Event.Type(), r.Event.Data())
 }
 
 // validateManifest checks what apply would check.
-func validateManifest(text []byte) ([]string, error) {
+func validateManifest(text []byte) ([]validated, error) {
 	objects, err := parseManifest(text)
 	if err != nil {
 		return nil, err
 	}
-	var types []string
-	for _, o := range objects {
+	var sound []validated
+	for i, o := range objects {
 		data, err := json.Marshal(o.Payload)
 		if err == nil {
 			err = validateData(o.Kind.EventType, data)
@@ -131,9 +150,19 @@ func validateManifest(text []byte) ([]string, error) {
 		if err != nil {
 			return nil, fmt.Errorf("document at line %d: %s: %w", o.Line, o, err)
 		}
-		types = append(types, o.Kind.EventType)
+		sound = append(sound, validated{Document: i + 1, Line: o.Line, Type: o.Kind.EventType})
 	}
-	return types, nil
+	return sound, nil
+}
+
+// validateBare is validateData for what somebody may have taken for a
+// manifest.
+func validateBare(eventType string, data []byte) error {
+	err := validateData(eventType, data)
+	if err != nil && data[0] != '{' {
+		return fmt.Errorf("%w (with --type, FILE holds JSON as it is on the bus; a manifest needs no --type)", err)
+	}
+	return err
 }
 
 // validateData checks an event's data against its Go type, whose errors are

@@ -107,8 +107,8 @@ type scripted struct {
 // newScripted starts a server with every stream.
 func newScripted(t *testing.T) *scripted {
 	t.Helper()
-	s := &scripted{t: t, url: eventstest.RunServer(t).URL()}
-	s.use(s.url, events.Streams())
+	s := &scripted{t: t}
+	s.use(eventstest.RunServer(t).URL(), events.Streams())
 	return s
 }
 
@@ -125,7 +125,7 @@ func (s *scripted) use(url string, streams []events.Stream) {
 	if err := b.EnsureStreams(ctx, streams); err != nil {
 		s.t.Fatal(err)
 	}
-	s.bus = b
+	s.url, s.bus = url, b
 }
 
 // fleet publishes testdata/fleet.jsonl.
@@ -156,8 +156,11 @@ func (s *scripted) spoil(ts *testscript.TestScript, _ bool, subjects []string) {
 }
 
 func spoiledType(subject string) string {
-	if strings.HasPrefix(subject, "sw.config.scorer.") {
+	switch {
+	case strings.HasPrefix(subject, "sw.config.scorer."):
 		return schemas.TypeConfigScorer
+	case strings.HasPrefix(subject, "sw.config.cordon."):
+		return schemas.TypeConfigCordon
 	}
 	return schemas.TypeMetricsObserved
 }

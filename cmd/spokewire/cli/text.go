@@ -1,39 +1,22 @@
 package cli
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
+	"github.com/spokewire/spokewire/internal/brief"
 	"github.com/spokewire/spokewire/pkg/schemas"
 )
 
-// maxListed is how many items of a list a table cell shows.
-const maxListed = 4
-
 // list joins items for a table cell and counts those that it leaves out.
-func list(items []string) string {
-	if len(items) <= maxListed {
-		return strings.Join(items, " ")
-	}
-	return fmt.Sprintf("%s +%d", strings.Join(items[:maxListed], " "), len(items)-maxListed)
-}
+func list(items []string) string { return brief.List(items) }
 
 func pairs(m map[string]string) []string {
 	items := make([]string, 0, len(m))
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		items = append(items, key+"="+m[key])
-	}
-	return items
-}
-
-func counts(m map[string]int) []string {
-	items := make([]string, 0, len(m))
-	for _, key := range slices.Sorted(maps.Keys(m)) {
-		items = append(items, key+" "+strconv.Itoa(m[key]))
 	}
 	return items
 }
@@ -56,23 +39,6 @@ func samples(samples []schemas.Sample) []string {
 		items = append(items, samples[i].Series()+"="+number(samples[i].Value))
 	}
 	return items
-}
-
-// selected lists a decision's clusters, with their totals where the decision
-// knows any: OCM keeps its own to itself.
-func selected(d *schemas.PlacementDecision) string {
-	if len(d.Clusters) == 0 {
-		return "none"
-	}
-	items := make([]string, 0, len(d.Clusters))
-	for _, c := range d.Clusters {
-		if d.Mode == schemas.ModeNative {
-			items = append(items, c.Name)
-		} else {
-			items = append(items, fmt.Sprintf("%s=%d", c.Name, c.Score))
-		}
-	}
-	return list(items)
 }
 
 func scoreItems(items []schemas.ScoreItem) []string {

@@ -49,29 +49,3 @@ func TestShorten(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
-
-func TestParseClusterSource(t *testing.T) {
-	t.Parallel()
-	tests := map[string]struct {
-		cluster, name string
-		wantErr       bool
-	}{
-		"/clusters/spoke-1/sources/own":     {cluster: "spoke-1", name: "own"},
-		"/clusters/a%2Fb/sources/c%20d":     {cluster: "a/b", name: "c d"},
-		"/clusters/a/b/sources/c":           {wantErr: true},
-		"/clusters//sources/c":              {wantErr: true},
-		"/clusters/a/sources/":              {wantErr: true},
-		"/clusters/a/scorers/b":             {wantErr: true},
-		"clusters/a/sources/b":              {wantErr: true},
-		"/clusters/%zz/sources/b":           {wantErr: true},
-		"https://x/clusters/a/sources/b":    {wantErr: true},
-		"":                                  {wantErr: true},
-		"/clusters/%61/sources/not-encoded": {wantErr: true},
-	}
-	for source, tt := range tests {
-		cluster, name, err := parseClusterSource(source)
-		if (err != nil) != tt.wantErr || cluster != tt.cluster || name != tt.name {
-			t.Errorf("%q: got %q, %q, %v", source, cluster, name, err)
-		}
-	}
-}

@@ -2,9 +2,12 @@ package cli
 
 import (
 	"encoding/json"
+	"strconv"
 	"time"
 
+	"github.com/spokewire/spokewire/internal/brief"
 	"github.com/spokewire/spokewire/internal/inventory"
+	"github.com/spokewire/spokewire/internal/placement"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/schemas"
 )
@@ -38,9 +41,13 @@ func decisionRow(r events.Received) []string {
 	name := r.Subject.Namespace + "/" + r.Subject.Name
 	d, ok := r.Payload.(*schemas.PlacementDecision)
 	if !ok {
-		return []string{name, "", deleted}
+		mode := ""
+		if r.Subject.Kind == events.KindShadow {
+			mode = schemas.ModeShadow
+		}
+		return []string{name, mode, deleted}
 	}
-	return []string{name, d.Mode, selected(d), list(d.Added), list(d.Removed), d.Cause, d.Message}
+	return []string{name, d.Mode, placement.Selected(d), list(d.Added), list(d.Removed), d.Cause, d.Message}
 }
 
 func receiptRow(r events.Received) []string {
@@ -77,8 +84,23 @@ func configRow(r events.Received) []string {
 		what = expression(&p.Spec)
 	case *schemas.PlacementRequest:
 		what = string(p.Spec)
+	case *schemas.PlacementPolicy:
+		what = inJSON(p.Spec)
+	case *schemas.Cordon:
+		what = inJSON(p.Spec)
+	case *schemas.Rebalance:
+		what = inJSON(p.Spec)
 	}
 	return []string{r.Subject.Kind, objectName(r.Subject), shorten(what)}
+}
+
+// inJSON writes what has no shorter form.
+func inJSON(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
 }
 
 // observed says the essentials of an object on the hub.
@@ -91,22 +113,23 @@ func observed(r events.Received) string {
 	case *schemas.Binding:
 		return "set " + p.ClusterSet
 	case *schemas.Placement:
-		if p.Direct {
-			return "direct " + string(p.Spec)
-		}
-		return "native " + string(p.Spec)
+		return p.Mode() + " " + string(p.Spec)
 	case *schemas.AddOnScore:
 		items := map[string]int{}
 		for name, value := range p.Scores {
 			items[name] = int(value)
 		}
-		return list(counts(items))
+		return list(brief.Counts(items))
 	case *schemas.ObservedDecision:
 		var names []string
 		for _, c := range p.Clusters {
 			names = append(names, c.Name)
 		}
 		return "by " + p.Writer + ": " + list(names)
+	case *schemas.DynamicScorer:
+		return p.Spec.ConfigSyncMode + " " + p.Spec.ConfigURL
+	case *schemas.DynamicScoringConfig:
+		return strconv.Itoa(len(p.Masks)) + " masks"
 	case *schemas.Deleted:
 		return deleted
 	}

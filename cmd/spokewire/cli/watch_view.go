@@ -52,7 +52,7 @@ func views() []view {
 		{
 			name: "decisions", stream: events.StreamDecisions,
 			byPlacement: func(ns, name string) []string {
-				return []string{events.DecisionSubject(events.KindPlacement, ns, name)}
+				return decisionsOf(ns, name)
 			},
 			columns: []string{"TIME", "PLACEMENT", "MODE", "CLUSTERS", "ADDED", "REMOVED", "CAUSE", "MESSAGE"}, row: decisionRow,
 		},
@@ -99,6 +99,14 @@ func viewNamed(name string) (view, error) {
 		}
 	}
 	return view{}, fmt.Errorf("%q cannot be watched, want one of %s", name, strings.Join(viewNames(), ", "))
+}
+
+// decisionsOf are the decisions of a Placement, and those in shadow.
+func decisionsOf(namespace, name string) []string {
+	return []string{
+		events.DecisionSubject(events.KindPlacement, namespace, name),
+		events.DecisionSubject(events.KindShadow, namespace, name),
+	}
 }
 
 func metricsOf(cluster string) []string {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/spokewire/spokewire/internal/brief"
 	"github.com/spokewire/spokewire/internal/inventory"
 	"github.com/spokewire/spokewire/internal/placement"
 	"github.com/spokewire/spokewire/internal/table"
@@ -20,6 +21,9 @@ how that differs from its last decision. Flags may be repeated. Writes nothing.
   --metric C:SERIES=VALUE     a sample of cluster C, scored by the Scorers that the Placement counts
   --score C:SCORER[/ITEM]=N   a score of C from -100 to 100, or none
   --taint C:KEY=VALUE:EFFECT  a taint more; --untaint C[:KEY] takes them off
+  --cordon C, --drain C       a cluster that takes nothing new, or is being drained (with --force);
+                              --uncordon C ends that
+  --rebalance                 as if nothing were selected, but for the change budget
   --remove C                  a cluster less
   --add C, C=LIKE or FILE     a cluster more: in the Placement's set and without scores, or with
                               labels, claims, resources and scores of cluster LIKE, or a ManagedCluster
@@ -36,17 +40,17 @@ func (a *app) newWhatIf() *cobra.Command {
 
 func (a *app) newWhatIfPlacement() *cobra.Command {
 	var h hypotheses
+	var q *schemas.WhatIfAsk
 	c := &cobra.Command{
 		Use: "placement NAMESPACE/NAME", Short: "Say what would be decided of a Placement", Long: whatIfLong,
 		Example: `  spokewire whatif placement default/train --metric spoke-2:gpu_free=0
   spokewire whatif placement default/train --taint spoke-2:maintenance:NoSelect --add spoke-9=spoke-1`,
-		Args: cobra.ExactArgs(1),
-	}
-	c.RunE = a.asking(func(ctx context.Context, c *cobra.Command, client ask.Client, args []string) error {
-		q, err := h.ask(args[0])
-		if err != nil {
+		Args: checked(func(text string) (err error) {
+			q, err = h.ask(text)
 			return err
-		}
+		}),
+	}
+	c.RunE = a.asking(func(ctx context.Context, c *cobra.Command, client ask.Client, _ []string) error {
 		answer, err := client.WhatIf(ctx, *q)
 		if err != nil {
 			return err
@@ -67,10 +71,10 @@ func writeWhatIf(w io.Writer, a *schemas.WhatIfAnswer) error {
 	}
 	facts := [][2]string{
 		{"Today", today},
-		{"What if", selection(&inventory.Decision{PlacementDecision: &a.Decision})},
+		{"What if", placement.Selection(&a.Decision)},
 		{"Added", list(a.Added)},
 		{"Removed", list(a.Removed)},
-		{"Not eligible", list(counts(a.Decision.Rejected))},
+		{"Not eligible", list(brief.Counts(a.Decision.Rejected))},
 		{"Would change", changes(a)},
 	}
 	for _, c := range a.Decision.Conditions {

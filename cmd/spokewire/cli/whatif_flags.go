@@ -22,7 +22,9 @@ import (
 // hypotheses are the flags of whatif.
 type hypotheses struct {
 	metrics, scores, taints, untaints, removes, adds []string
+	cordons, drains, uncordons                       []string
 	spec                                             string
+	force, rebalance                                 bool
 }
 
 func (h *hypotheses) addFlags(fs *pflag.FlagSet) {
@@ -32,6 +34,11 @@ func (h *hypotheses) addFlags(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&h.untaints, "untaint", nil, "CLUSTER, or CLUSTER:KEY")
 	fs.StringArrayVar(&h.removes, "remove", nil, "CLUSTER")
 	fs.StringArrayVar(&h.adds, "add", nil, "CLUSTER, CLUSTER=LIKE, or a file with a ManagedCluster")
+	fs.StringArrayVar(&h.cordons, "cordon", nil, "CLUSTER")
+	fs.StringArrayVar(&h.drains, "drain", nil, "CLUSTER")
+	fs.BoolVar(&h.force, "force", false, "with --drain: also where no other cluster takes its place")
+	fs.StringArrayVar(&h.uncordons, "uncordon", nil, "CLUSTER")
+	fs.BoolVar(&h.rebalance, "rebalance", false, "as spokewire rebalance would have it")
 	fs.StringVar(&h.spec, "spec", "", "file with a Placement")
 }
 
@@ -41,7 +48,15 @@ func (h *hypotheses) ask(placement string) (*schemas.WhatIfAsk, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := &schemas.WhatIfAsk{Namespace: namespace, Name: name, Remove: h.removes}
+	q := &schemas.WhatIfAsk{Namespace: namespace, Name: name, Remove: h.removes, Rebalance: h.rebalance}
+	for _, asked := range []struct {
+		clusters []string
+		state    string
+	}{{h.cordons, schemas.CordonCordoned}, {h.drains, schemas.CordonDraining}, {h.uncordons, schemas.CordonLifted}} {
+		for _, cluster := range asked.clusters {
+			q.Cordon = append(q.Cordon, schemas.WhatIfCordon{Cluster: cluster, State: asked.state, Force: h.force && asked.state == schemas.CordonDraining})
+		}
+	}
 	for _, step := range []struct {
 		flag   string
 		values []string

@@ -4,32 +4,26 @@
 package hublook
 
 import (
-	"cmp"
 	"context"
-	"fmt"
-	"io/fs"
+	"errors"
+	"net/http"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
-	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
-	"sigs.k8s.io/yaml"
 
-	"github.com/spokewire/spokewire/deploy/k8s"
 	"github.com/spokewire/spokewire/internal/checkup"
 )
 
 const (
 	// group is that of OCM's resources.
 	group = "cluster.open-cluster-management.io"
-	// binding is the name of the ClusterRoleBinding of the bridge's role.
-	binding = "spokewire-hub-bridge"
 	// callTimeout bounds one call.
 	callTimeout = 3 * time.Second
 )
@@ -63,14 +57,57 @@ func Look(ctx context.Context, config *rest.Config) *checkup.Hub {
 	config.Timeout, config.QPS, config.Burst = callTimeout, 100, 100
 	h := &checkup.Hub{Server: config.Host}
 	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		h.Fault = err.Error()
-		return h
+	if err == nil {
+		err = checkReady(ctx, client)
 	}
+	if err == nil {
+		err = look(ctx, client, h)
+	}
+	var unready *unreadyError
+	switch {
+	case errors.As(err, &unready):
+		return &checkup.Hub{Server: config.Host, Unready: unready.checks}
+	case serverFailed(err):
+		return &checkup.Hub{Server: config.Host, Unready: []string{err.Error()}}
+	case err != nil:
+		return &checkup.Hub{Server: config.Host, Fault: err.Error()}
+	}
+	return h
+}
+
+// unreadyError says what an API server waits for.
+type unreadyError struct{ checks []string }
+
+func (e *unreadyError) Error() string { return "not ready: " + strings.Join(e.checks, ", ") }
+
+// checkReady asks whether the API server is ready: while it starts, it does
+// not serve all resources yet. It is nil if the user may not ask.
+func checkReady(ctx context.Context, client *kubernetes.Clientset) error {
+	text, err := client.DiscoveryClient.RESTClient().Get().AbsPath("/readyz").MaxRetries(0).DoRaw(ctx)
+	switch {
+	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err), apierrors.IsNotFound(err):
+		return nil
+	case serverFailed(err):
+		if checks := failedChecks(string(text)); len(checks) > 0 {
+			return &unreadyError{checks}
+		}
+	}
+	return err
+}
+
+// serverFailed reports whether err is an answer that the fault is the
+// server's.
+func serverFailed(err error) bool {
+	var answer apierrors.APIStatus
+	return errors.As(err, &answer) && answer.Status().Code >= http.StatusInternalServerError
+}
+
+// look fills in what h says of a server that is ready. What the user may not
+// ask for is untold; any other error is returned.
+func look(ctx context.Context, client *kubernetes.Clientset, h *checkup.Hub) error {
 	served, err := resources(ctx, client.DiscoveryClient)
 	if err != nil {
-		h.Fault = err.Error()
-		return h
+		return err
 	}
 	for _, r := range needed() {
 		if !slices.Contains(served[r.Name], r.Version) {
@@ -78,14 +115,33 @@ func Look(ctx context.Context, config *rest.Config) *checkup.Hub {
 			h.Missing = append(h.Missing, r)
 		}
 	}
-	if h.Users, h.Denied, err = rights(ctx, client); err != nil {
-		h.Untold = err.Error()
+	if h.Untold, err = untold(rights(ctx, client, h)); err != nil {
+		return err
 	}
 	h.HasObjects = hasAny(ctx, client, "v1", "managedclusters") || hasAny(ctx, client, "v1beta1", "placements")
-	if h.Leases, err = leases(ctx, client, time.Now()); err != nil {
-		h.LeasesUntold = err.Error()
+	h.Leases, err = leases(ctx, client, time.Now())
+	h.LeasesUntold, err = untold(err)
+	return err
+}
+
+// untold takes an error that says that the user may not ask for the answer.
+func untold(err error) (string, error) {
+	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
+		return err.Error(), nil
 	}
-	return h
+	return "", err
+}
+
+// failedChecks names the checks that /readyz says have failed.
+func failedChecks(text string) []string {
+	var names []string
+	for line := range strings.Lines(text) {
+		if rest, failed := strings.CutPrefix(line, "[-]"); failed {
+			name, _, _ := strings.Cut(rest, " ")
+			names = append(names, strings.TrimSpace(name))
+		}
+	}
+	return names
 }
 
 // resources returns the versions of each of OCM's resources.
@@ -110,59 +166,4 @@ func resources(ctx context.Context, client *discovery.DiscoveryClient) (map[stri
 		}
 	}
 	return served, nil
-}
-
-// rights asks whether those to whom the bridge's role is bound may do what
-// the shipped role lists.
-func rights(ctx context.Context, client kubernetes.Interface) (users, denied []string, err error) {
-	bound, err := client.RbacV1().ClusterRoleBindings().Get(ctx, binding, metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
-		return nil, nil, nil
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	role, err := shippedRole()
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, subject := range bound.Subjects {
-		who, groups := userOf(subject)
-		users = append(users, cmp.Or(who, "group "+groups[0]))
-		refused, err := refusals(ctx, client, who, groups, role.Rules)
-		if err != nil {
-			return nil, nil, err
-		}
-		denied = append(denied, refused...)
-	}
-	return users, denied, nil
-}
-
-// shippedRole is the role that is deployed.
-func shippedRole() (*rbacv1.ClusterRole, error) {
-	files, err := k8s.HubBridge()
-	if err != nil {
-		return nil, err
-	}
-	text, err := fs.ReadFile(files, "clusterrole.yaml")
-	if err != nil {
-		return nil, err
-	}
-	role := new(rbacv1.ClusterRole)
-	if err := yaml.UnmarshalStrict(text, role); err != nil {
-		return nil, fmt.Errorf("clusterrole.yaml: %w", err)
-	}
-	return role, nil
-}
-
-// userOf is who the API server takes a subject for.
-func userOf(s rbacv1.Subject) (user string, groups []string) {
-	switch s.Kind {
-	case rbacv1.ServiceAccountKind:
-		return "system:serviceaccount:" + s.Namespace + ":" + s.Name,
-			[]string{"system:serviceaccounts", "system:serviceaccounts:" + s.Namespace, "system:authenticated"}
-	case rbacv1.GroupKind:
-		return "", []string{s.Name, "system:authenticated"}
-	}
-	return s.Name, []string{"system:authenticated"}
 }

@@ -2,10 +2,12 @@ package hublook
 
 import (
 	"context"
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -44,12 +46,10 @@ func TestLook(t *testing.T) {
 		return h.Fault == "" && len(h.Missing) == 0 && len(h.Users) == 0 && h.Untold == "" && !h.HasObjects
 	})
 
-	role, err := shippedRole()
-	if err != nil {
-		t.Fatal(err)
-	}
+	role, held := shippedRoles(t)
+	whole := role.Rules
 	role.Rules = role.Rules[1:]
-	role, err = core.RbacV1().ClusterRoles().Create(within(t), role, metav1.CreateOptions{})
+	role, err := core.RbacV1().ClusterRoles().Create(within(t), role, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,15 +61,33 @@ func TestLook(t *testing.T) {
 			!strings.Contains(strings.Join(h.Denied, ", "), "placements/status")
 	})
 
-	whole, err := shippedRole()
-	if err != nil {
-		t.Fatal(err)
-	}
-	role.Rules = whole.Rules
+	role.Rules = whole
 	if _, err := core.RbacV1().ClusterRoles().Update(within(t), role, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	await(t, "all of the role", func(h *checkup.Hub) bool { return len(h.Users) == 2 && len(h.Denied) == 0 })
+	await(t, "all of the role, and no Lease", func(h *checkup.Hub) bool {
+		return len(h.Users) == 2 && len(h.Denied) == 0 && slices.Equal(h.Unleased, []string{
+			"create leases in namespace spokewire", "get leases in namespace spokewire", "update leases in namespace spokewire",
+		})
+	})
+
+	held.Namespace, whole = "default", held.Rules
+	held.Rules = held.Rules[:1]
+	held, err = core.RbacV1().Roles(held.Namespace).Create(within(t), held, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bindLease(t, core, held)
+	await(t, "part of the Lease's role, in another namespace", func(h *checkup.Hub) bool {
+		return slices.Equal(h.Unleased, []string{"get leases in namespace default", "update leases in namespace default"})
+	})
+	held.Rules = whole
+	if _, err := core.RbacV1().Roles(held.Namespace).Update(within(t), held, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "all of both roles", func(h *checkup.Hub) bool {
+		return len(h.Users) == 2 && len(h.Denied) == 0 && len(h.Unleased) == 0
+	})
 
 	holder, renewed := "bridge-1", metav1.NowMicro()
 	if _, err := core.CoordinationV1().Leases("default").Create(within(t), &coordinationv1.Lease{
@@ -124,14 +142,39 @@ func bind(t *testing.T, core kubernetes.Interface, role string) {
 	_, err := core.RbacV1().ClusterRoleBindings().Create(within(t), &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: binding},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
-		Subjects: []rbacv1.Subject{
-			{Kind: rbacv1.ServiceAccountKind, Namespace: "spokewire", Name: "hub-bridge"},
-			{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: "spokewire-hub-bridge"},
-		},
+		Subjects:   subjects(),
 	}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func bindLease(t *testing.T, core kubernetes.Interface, role *rbacv1.Role) {
+	t.Helper()
+	_, err := core.RbacV1().RoleBindings(role.Namespace).Create(within(t), &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: binding},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
+		Subjects:   subjects(),
+	}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func subjects() []rbacv1.Subject {
+	return []rbacv1.Subject{
+		{Kind: rbacv1.ServiceAccountKind, Namespace: "spokewire", Name: "hub-bridge"},
+		{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: "spokewire-hub-bridge"},
+	}
+}
+
+func shippedRoles(t *testing.T) (*rbacv1.ClusterRole, *rbacv1.Role) {
+	t.Helper()
+	whole, held := new(rbacv1.ClusterRole), new(rbacv1.Role)
+	if err := errors.Join(shipped("clusterrole.yaml", whole), shipped("role.yaml", held)); err != nil {
+		t.Fatal(err)
+	}
+	return whole, held
 }
 
 // unserve removes one resource, and has another served in another version

@@ -1,4 +1,7 @@
-package stack
+// Package child runs programs as processes of this one's: they are started
+// again where they end by themselves, write to a log each, and do not outlive
+// it.
+package child
 
 import (
 	"context"
@@ -16,7 +19,7 @@ import (
 	"github.com/spokewire/spokewire/internal/pause"
 )
 
-// Program is one process of the stack.
+// Program is what a child runs.
 type Program struct {
 	Name string
 	Path string
@@ -31,9 +34,9 @@ const (
 	healthyAfter  = 10 * time.Second
 )
 
-// child keeps one program running: it starts it again, with backoff, each
+// Child keeps one program running: it starts it again, with backoff, each
 // time that it ends by itself.
-type child struct {
+type Child struct {
 	program Program
 	logPath string
 	log     *slog.Logger
@@ -44,11 +47,11 @@ type child struct {
 	cmd *exec.Cmd
 }
 
-// startChild starts p and returns once the process exists. Its output is
+// Start starts p and returns once the process exists. Its output is
 // appended to NAME.log in logDir.
-func startChild(ctx context.Context, p Program, logDir string, log *slog.Logger) (*child, error) {
+func Start(ctx context.Context, p Program, logDir string, log *slog.Logger) (*Child, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	c := &child{
+	c := &Child{
 		program: p,
 		logPath: filepath.Join(logDir, p.Name+".log"),
 		log:     log,
@@ -64,7 +67,7 @@ func startChild(ctx context.Context, p Program, logDir string, log *slog.Logger)
 	return c, nil
 }
 
-func (c *child) supervise(ctx context.Context, wait func() error) {
+func (c *Child) supervise(ctx context.Context, wait func() error) {
 	defer close(c.done)
 	delay := 100 * time.Millisecond
 	for {
@@ -90,7 +93,7 @@ func (c *child) supervise(ctx context.Context, wait func() error) {
 }
 
 // launch starts the process; the returned function waits for its end.
-func (c *child) launch(ctx context.Context) (func() error, error) {
+func (c *Child) launch(ctx context.Context) (func() error, error) {
 	output, err := os.OpenFile(c.logPath, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("log of %s: %w", c.program.Name, err)
@@ -101,7 +104,7 @@ func (c *child) launch(ctx context.Context) (func() error, error) {
 	cmd.Stdout, cmd.Stderr = output, output
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = stopGrace
-	cmd.SysProcAttr = childAttributes()
+	cmd.SysProcAttr = attributes()
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start %s: %w", c.program.Name, err)
 	}
@@ -111,8 +114,11 @@ func (c *child) launch(ctx context.Context) (func() error, error) {
 	return cmd.Wait, nil
 }
 
-// signal sends s to the process as it runs now.
-func (c *child) signal(s os.Signal) error {
+// Program is what the child runs.
+func (c *Child) Program() Program { return c.program }
+
+// Signal sends s to the process as it runs now.
+func (c *Child) Signal(s os.Signal) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := c.cmd.Process.Signal(s); err != nil {
@@ -121,14 +127,15 @@ func (c *child) signal(s os.Signal) error {
 	return nil
 }
 
-func (c *child) pid() int {
+// PID is that of the process as it runs now.
+func (c *Child) PID() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.cmd.Process.Pid
 }
 
-// stop ends the process for good: SIGTERM, and SIGKILL after a grace.
-func (c *child) stop() error {
+// Stop ends the process for good: SIGTERM, and SIGKILL after a grace.
+func (c *Child) Stop() error {
 	c.cancel()
 	select {
 	case <-c.done:
