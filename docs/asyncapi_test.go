@@ -75,7 +75,7 @@ func TestChannelsAreThoseOfTheCode(t *testing.T) {
 	}
 	for _, family := range []string{
 		events.FamilyMetric, events.FamilyBackfill, events.FamilyScore, events.FamilyHub,
-		events.FamilyConfig, events.FamilyDecision, events.FamilyReceipt, events.FamilyDead,
+		events.FamilyConfig, events.FamilyDecision, events.FamilyReceipt, events.FamilyDead, events.FamilyStatus,
 	} {
 		if !families[family] {
 			t.Errorf("no channel is of the family %s", family)

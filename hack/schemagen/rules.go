@@ -22,6 +22,19 @@ var (
 	notEmpty = object{"minLength": 1}
 	finite   = object{"minimum": -math.MaxFloat64, "maximum": math.MaxFloat64}
 	score    = object{"minimum": schemas.MinScore, "maximum": schemas.MaxScore}
+	note     = object{"maxLength": schemas.MaxNote}
+
+	// What OCM's resource definition checks; what stands on the hub passed it.
+	dynamicSpec = object{"properties": object{
+		"description":          object{"maxLength": schemas.MaxDynamicText},
+		"configURL":            object{"minLength": 1, "maxLength": schemas.MaxDynamicText},
+		"configSyncMode":       object{"enum": []string{schemas.SyncFull, schemas.SyncNone}},
+		"location":             object{"enum": []string{schemas.LocationInternal, schemas.LocationExternal, ""}},
+		"scoreDestination":     object{"enum": []string{schemas.DestinationAddOnScore, schemas.DestinationNone, ""}},
+		"scoreDimensionFormat": object{"maxLength": schemas.MaxDynamicText},
+	}}
+
+	cordonState = object{"enum": []string{schemas.CordonCordoned, schemas.CordonDraining, schemas.CordonLifted}}
 )
 
 // fieldRules are the bounds of single fields, by TYPE.field. The test in
@@ -70,6 +83,9 @@ var fieldRules = map[string]object{
 	"WhatIfAsk.add":         {"maxItems": schemas.MaxHypotheses},
 	"WhatIfAsk.untaint":     {"maxItems": schemas.MaxHypotheses},
 	"WhatIfAsk.taint":       {"maxItems": schemas.MaxHypotheses},
+	"WhatIfAsk.cordon":      {"maxItems": schemas.MaxHypotheses},
+	"WhatIfCordon.cluster":  notEmpty,
+	"WhatIfCordon.state":    cordonState,
 	"WhatIfAsk.metrics":     {"maxItems": schemas.MaxHypotheses},
 	"WhatIfAsk.scores":      {"maxItems": schemas.MaxHypotheses},
 	"WhatIfUntaint.cluster": notEmpty,
@@ -137,11 +153,52 @@ var fieldRules = map[string]object{
 	"PlacementPolicySpec.deadBand":     {"minimum": 0, "maximum": schemas.MaxLead},
 	"PlacementPolicySpec.decisiveLead": {"minimum": 0, "maximum": schemas.MaxLead},
 	"PlacementPolicySpec.stalePolicy":  {"enum": []string{"hold", "exclude", "worst", "zero", ""}},
+	"Cordon.apiVersion":                {"const": schemas.CordonAPIVersion},
+	"Cordon.kind":                      {"const": schemas.CordonKind},
+	"CordonSpec.state":                 cordonState,
+	"CordonSpec.by":                    note,
+	"CordonSpec.reason":                note,
+	"Rebalance.apiVersion":             {"const": schemas.RebalanceAPIVersion},
+	"Rebalance.kind":                   {"const": schemas.RebalanceKind},
+	"Rebalance.metadata":               {"required": []string{"namespace"}, "properties": object{"namespace": notEmpty}},
+	"RebalanceSpec.id":                 {"minLength": 1, "maxLength": schemas.MaxNote},
+	"RebalanceSpec.validFor":           {"allOf": []object{{"pattern": someDigit}}},
+	"RebalanceSpec.by":                 note,
+	"RebalanceSpec.reason":             note,
+	"Rebalancing.id":                   notEmpty,
+	"Rebalancing.remaining":            {"minimum": 0},
 	"ChangeBudget.moves":               {"minimum": 0, "maximum": schemas.MaxBudget},
 	"Flap.moves":                       {"maxItems": schemas.MaxFlapMoves},
 	"Moves.count":                      {"minimum": 1},
 	"Cohort.clusters":                  {"minItems": 1, "maxItems": schemas.MaxFlapClusters},
 	"PlacementRequest.metadata":        {"required": []string{"namespace"}, "properties": object{"namespace": notEmpty}},
+
+	"DynamicScorer.name":                     notEmpty,
+	"DynamicScorer.namespace":                notEmpty,
+	"DynamicScorer.uid":                      notEmpty,
+	"DynamicScorerRequest.apiVersion":        {"const": schemas.DynamicScoringAPIVersion},
+	"DynamicScorerRequest.kind":              {"const": schemas.DynamicScorerKind},
+	"DynamicScorerRequest.metadata":          {"required": []string{"namespace"}, "properties": object{"namespace": notEmpty}},
+	"DynamicScorerRequest.spec":              dynamicSpec,
+	"DynamicScoringConfig.name":              notEmpty,
+	"DynamicScoringConfig.namespace":         notEmpty,
+	"DynamicScoringConfig.uid":               notEmpty,
+	"DynamicScoringConfig.masks":             {"maxItems": schemas.MaxMasks},
+	"DynamicScoringConfigRequest.apiVersion": {"const": schemas.DynamicScoringAPIVersion},
+	"DynamicScoringConfigRequest.kind":       {"const": schemas.DynamicScoringConfigKind},
+	"DynamicScoringConfigRequest.metadata": {
+		"required": []string{"namespace"}, "properties": object{"namespace": notEmpty, "name": object{"const": schemas.DynamicScoringConfigName}},
+	},
+	"DynamicScoringConfigSpec.masks": {"maxItems": schemas.MaxMasks},
+	"Mask.clusterName":               notEmpty,
+	"Mask.scoreName":                 notEmpty,
+	"ScorerStatus.namespace":         notEmpty,
+	"ScorerStatus.name":              notEmpty,
+	"ScorerStatus.holder":            notEmpty,
+	"ScorerStatus.health":            {"enum": []string{schemas.HealthActive, schemas.HealthInactive, schemas.HealthUnknown}},
+	"ScorerStatus.message":           {"maxLength": schemas.MaxStatusMessage},
+	"ScorerStatus.clusters":          {"minimum": 0},
+	"ScorerStatus.heldUntil":         {"not": object{"const": "0001-01-01T00:00:00Z"}},
 }
 
 // typeRules are the rules between the fields of a type.
@@ -154,6 +211,15 @@ var typeRules = map[string]object{
 			{"required": []string{"validUntil"}},
 			{"required": []string{"validFor"}, "properties": object{"validFor": object{"pattern": someDigit}}},
 		}},
+	},
+	// What only a drain has, and what a cordon that is lifted has not.
+	"CordonSpec": {
+		"if":   object{"properties": object{"state": object{"const": schemas.CordonLifted}}},
+		"then": object{"properties": object{"until": false, "force": object{"const": false}}},
+		"else": object{
+			"if":   object{"properties": object{"state": object{"const": schemas.CordonCordoned}}},
+			"then": object{"properties": object{"force": object{"const": false}}},
+		},
 	},
 	"ScorerSpec": {"oneOf": []object{{"required": []string{"cel"}}, {"required": []string{"items"}}}},
 }

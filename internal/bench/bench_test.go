@@ -82,7 +82,8 @@ func TestFormat(t *testing.T) {
 
 func TestResultsAreReadAsTheyWereSaved(t *testing.T) {
 	t.Parallel()
-	r := Result{Title: "t <1>", Subject: "s", Command: "c", Date: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Machine: Machine{Cores: 2}}
+	r := Result{Title: "t <1>", Subject: "s", Command: "c", Date: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Machine: Machine{Cores: 2, Memory: 1, Kernel: "k", Go: "g"}}
+	r.Add("none", Milliseconds, nil)
 	r.Add("a", Milliseconds, AtMost(1), 0.5, 2)
 	r.AddDurations("b", nil, []time.Duration{1500 * time.Microsecond})
 	text, err := Encode(r)
@@ -96,8 +97,45 @@ func TestResultsAreReadAsTheyWereSaved(t *testing.T) {
 	if diff := cmp.Diff(r, got); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := Decode([]byte(`{"titel": "t"}`)); err == nil || !strings.Contains(err.Error(), "titel") {
-		t.Errorf("Decode() of an unknown field = %v, want an error that names it", err)
+}
+
+// What is no result is refused, by the name of a field.
+func TestDecodeRefuses(t *testing.T) {
+	t.Parallel()
+	const sound = `{"title": "t", "subject": "s", "command": "c", "date": "2026-01-02T03:04:05Z",
+		"machine": {"cores": 2, "memoryBytes": 1, "kernel": "k", "go": "g", "load": 0},
+		"measures": [{"name": "a", "unit": "ms", "samples": [1], "target": {"atMost": 1}}],
+		"comparison": {"title": "t", "row": "r", "columns": [{"title": "t", "measure": "a"}]}}`
+	if _, err := Decode([]byte(sound)); err != nil {
+		t.Fatal(err)
+	}
+	for want, change := range map[string][2]string{
+		`unknown field "titel"`:                          {`"title": "t", "subject"`, `"titel": "t", "subject"`},
+		"title is missing":                               {`"title": "t", "subject"`, `"subject"`},
+		"subject is missing":                             {`"subject": "s", `, ``},
+		"command is missing":                             {`"c"`, `""`},
+		"date is missing":                                {`"date": "2026-01-02T03:04:05Z",`, ``},
+		"machine.cores is missing":                       {`"cores": 2`, `"cores": 0`},
+		"machine.memoryBytes is missing":                 {`"memoryBytes": 1, `, ``},
+		"machine.kernel is missing":                      {`"k"`, `""`},
+		"machine.go is missing":                          {`"go": "g", `, ``},
+		"measures is missing":                            {`{"name": "a", "unit": "ms", "samples": [1], "target": {"atMost": 1}}`, ``},
+		"measures[0].name is missing":                    {`"name": "a", `, ``},
+		"measures[0].samples is missing":                 {`"samples": [1], `, ``},
+		"measures[0].target must have either":            {`"atMost": 1`, ``},
+		"comparison.title is missing":                    {`"title": "t", "row"`, `"row"`},
+		"comparison.row is missing":                      {`"row": "r", `, ``},
+		"comparison.columns is missing":                  {`{"title": "t", "measure": "a"}`, ``},
+		"comparison.columns[0] must have a title and a ": {`, "measure": "a"`, ``},
+		"something follows it in the file":               {sound, sound + "x"},
+	} {
+		text := strings.Replace(sound, change[0], change[1], 1)
+		if _, err := Decode([]byte(text)); text == sound || err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	if _, err := Decode([]byte("{}")); err == nil {
+		t.Error("an empty object was taken")
 	}
 }
 

@@ -29,10 +29,51 @@ func Render(results []Named) string {
 	var b strings.Builder
 	b.WriteString(preamble)
 	b.WriteString(renderMachines(results))
+	tables := map[string]bool{}
 	for _, n := range results {
+		if c := n.Result.Comparison; c != nil && !tables[c.Title] {
+			tables[c.Title] = true
+			renderComparison(&b, c.Title, results)
+		}
 		renderResult(&b, n)
 	}
 	return strings.TrimRight(b.String(), "\n") + "\n"
+}
+
+// renderComparison writes the table of the results of that title.
+func renderComparison(b *strings.Builder, title string, results []Named) {
+	fmt.Fprintf(b, "## %s\n\nMedians; the runs follow.\n\n", title)
+	headed := false
+	for _, n := range results {
+		c := n.Result.Comparison
+		if c == nil || c.Title != title {
+			continue
+		}
+		if !headed {
+			headed = true
+			heads := make([]string, len(c.Columns))
+			for i, column := range c.Columns {
+				heads[i] = column.Title
+			}
+			fmt.Fprintf(b, "| | %s |\n|---|%s\n", strings.Join(heads, " | "), strings.Repeat("--:|", len(heads)))
+		}
+		cells := make([]string, len(c.Columns))
+		for i, column := range c.Columns {
+			cells[i] = n.Result.median(column.Measure)
+		}
+		fmt.Fprintf(b, "| %s | %s |\n", c.Row, strings.Join(cells, " | "))
+	}
+	b.WriteString("\n")
+}
+
+// median is that of a measure with its unit, "-" where there is none.
+func (r *Result) median(measure string) string {
+	for i := range r.Measures {
+		if m := &r.Measures[i]; m.Name == measure && len(m.Samples) > 0 {
+			return strings.TrimSpace(format(Median(m.Samples)) + " " + m.Unit)
+		}
+	}
+	return "-"
 }
 
 // renderMachines describes each machine once.

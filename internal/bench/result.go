@@ -3,8 +3,12 @@ package bench
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"time"
+
+	"github.com/spokewire/spokewire/pkg/schemas"
 )
 
 // Result is what one run of a benchmark found.
@@ -18,10 +22,26 @@ type Result struct {
 	// About says what exactly was done, a sentence or more each.
 	About    []string  `json:"about,omitempty"`
 	Measures []Measure `json:"measures"`
+	// Comparison has the run be a row of a table, nil where it is none.
+	Comparison *Comparison `json:"comparison,omitempty"`
 	// Summary is the run in one line, for those subjects that have one.
 	Summary string `json:"summary,omitempty"`
 	// Failure is what is not as it must be, empty if nothing is.
 	Failure string `json:"failure,omitempty"`
+}
+
+// Comparison is a row of the table that all results of its title make.
+type Comparison struct {
+	Title string `json:"title"`
+	// Row says what of, Columns which measures' medians are in it.
+	Row     string   `json:"row"`
+	Columns []Column `json:"columns"`
+}
+
+// Column is a measure under a short name.
+type Column struct {
+	Title   string `json:"title"`
+	Measure string `json:"measure"`
 }
 
 // Machine is where it was measured.
@@ -99,7 +119,7 @@ func (m *Measure) Verdict() string {
 
 // Add appends a measure.
 func (r *Result) Add(name, unit string, target *Target, samples ...float64) {
-	r.Measures = append(r.Measures, Measure{Name: name, Unit: unit, Samples: samples, Target: target})
+	r.Measures = append(r.Measures, Measure{Name: name, Unit: unit, Samples: append([]float64{}, samples...), Target: target})
 }
 
 // AddDurations appends a measure in milliseconds.
@@ -116,16 +136,82 @@ func Millis(samples []time.Duration) []float64 {
 	return out
 }
 
-// Decode reads a result that was saved.
+// Decode reads a result that was saved. Its error names the field that is
+// wrong.
 func Decode(text []byte) (Result, error) {
 	var r Result
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&r); err != nil {
+	err := d.Decode(&r)
+	if err == nil {
+		err = r.validate()
+	}
+	if err == nil {
+		if _, rest := d.Token(); !errors.Is(rest, io.EOF) {
+			err = errors.New("something follows it in the file")
+		}
+	}
+	if err != nil {
 		return Result{}, fmt.Errorf("not a result of spokewire bench: %w", err)
 	}
 	return r, nil
 }
+
+// validate names the first field that no run would have left so.
+func (r *Result) validate() error {
+	for _, f := range []struct {
+		name    string
+		missing bool
+	}{
+		{"title", r.Title == ""}, {"subject", r.Subject == ""}, {"command", r.Command == ""}, {"date", r.Date.IsZero()},
+		{"machine.cores", r.Machine.Cores < 1}, {"machine.memoryBytes", r.Machine.Memory < 1},
+		{"machine.kernel", r.Machine.Kernel == ""}, {"machine.go", r.Machine.Go == ""},
+		{"measures", len(r.Measures) == 0},
+	} {
+		if f.missing {
+			return missing(f.name)
+		}
+	}
+	for i := range r.Measures {
+		if err := r.Measures[i].validate(fmt.Sprintf("measures[%d].", i)); err != nil {
+			return err
+		}
+	}
+	return r.Comparison.validate()
+}
+
+func (m *Measure) validate(at string) error {
+	switch {
+	case m.Name == "":
+		return missing(at + "name")
+	case m.Samples == nil:
+		return missing(at + "samples")
+	case m.Target != nil && (m.Target.AtMost == nil) == (m.Target.AtLeast == nil):
+		return &schemas.FieldError{Field: at + "target", Reason: "must have either atMost or atLeast"}
+	}
+	return nil
+}
+
+func (c *Comparison) validate() error {
+	switch {
+	case c == nil:
+		return nil
+	case c.Title == "":
+		return missing("comparison.title")
+	case c.Row == "":
+		return missing("comparison.row")
+	case len(c.Columns) == 0:
+		return missing("comparison.columns")
+	}
+	for i, column := range c.Columns {
+		if column.Title == "" || column.Measure == "" {
+			return &schemas.FieldError{Field: fmt.Sprintf("comparison.columns[%d]", i), Reason: "must have a title and a measure"}
+		}
+	}
+	return nil
+}
+
+func missing(field string) error { return &schemas.FieldError{Field: field, Reason: "is missing"} }
 
 // Encode writes a result as it is saved.
 func Encode(r Result) ([]byte, error) {

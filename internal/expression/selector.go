@@ -34,7 +34,8 @@ func NewCompiler() (*Compiler, error) {
 // them are true. It may be used by several goroutines.
 type Selector struct {
 	programs []cel.Program
-	fields   []string
+	// Fields are where the expressions stand.
+	Fields []string
 	// Resources are the names that scores() is called with; AnyResource says
 	// that one is not known before an evaluation.
 	Resources   []string
@@ -51,7 +52,7 @@ func (c *Compiler) Compile(field string, expressions []string) (*Selector, error
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		s.programs, s.fields = append(s.programs, program), append(s.fields, name)
+		s.programs, s.Fields = append(s.programs, program), append(s.Fields, name)
 	}
 	return s, nil
 }
@@ -101,6 +102,8 @@ type Result struct {
 	Failure string
 	// Cost is in CEL's units.
 	Cost uint64
+	// Exhausted: an evaluation was ended for what it costs.
+	Exhausted bool
 }
 
 // Evaluate evaluates the expressions over a cluster, up to the first that is
@@ -112,17 +115,18 @@ func (s *Selector) Evaluate(c *Cluster, scores Scores) Result {
 		value, details, err := program.Eval(input)
 		if cost := details.ActualCost(); cost != nil {
 			r.Cost += *cost
+			r.Exhausted = *cost > MaxCost || r.Cost > MaxSelectorCost
 		}
 		switch {
 		case err != nil:
-			r.Failure = s.fields[i] + ": " + short(err.Error())
+			r.Failure = s.Fields[i] + ": " + short(err.Error())
 			return r
-		case r.Cost > MaxSelectorCost:
-			r.Failure = s.fields[i] + ": the selector's cost exceeds its limit"
+		case r.Exhausted:
+			r.Failure = s.Fields[i] + ": the selector's cost exceeds its limit"
 			return r
 		case value != types.True:
 			if value != types.False {
-				r.Failure = fmt.Sprintf("%s: is of type %s, want bool", s.fields[i], value.Type().TypeName())
+				r.Failure = fmt.Sprintf("%s: is of type %s, want bool", s.Fields[i], value.Type().TypeName())
 			}
 			return r
 		}

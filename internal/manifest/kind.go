@@ -12,6 +12,10 @@ import (
 type Kind struct {
 	Name       string // as it stands in a manifest
 	Namespaced bool
+	// Bridged: the bridge creates the object on the hub, and answers.
+	Bridged bool
+	// OnHub: the hub may have objects of the kind that it owns itself.
+	OnHub bool
 	// EventType is that of the request, DeletedType that of its tombstone.
 	EventType, DeletedType string
 
@@ -28,12 +32,24 @@ func Kinds() []Kind {
 			EventType: schemas.TypeConfigScorer, DeletedType: schemas.TypeConfigScorerDeleted,
 		},
 		{
-			Name: schemas.PlacementKind, Namespaced: true, subject: events.KindPlacement, read: readPlacement,
+			Name: schemas.PlacementKind, Namespaced: true, Bridged: true, OnHub: true, subject: events.KindPlacement, read: readPlacement,
 			EventType: schemas.TypeConfigPlacement, DeletedType: schemas.TypeConfigPlacementDeleted,
 		},
 		{
 			Name: schemas.PlacementPolicyKind, subject: events.KindPolicy, read: readPolicy, plural: "placementpolicies",
 			EventType: schemas.TypeConfigPolicy, DeletedType: schemas.TypeConfigPolicyDeleted,
+		},
+		{
+			Name: schemas.CordonKind, subject: events.KindCordon, read: readCordon,
+			EventType: schemas.TypeConfigCordon, DeletedType: schemas.TypeConfigCordonDeleted,
+		},
+		{
+			Name: schemas.DynamicScorerKind, Namespaced: true, OnHub: true, subject: events.KindDynamicScorer, read: readDynamicScorer,
+			EventType: schemas.TypeConfigDynamicScorer, DeletedType: schemas.TypeConfigDynamicScorerDeleted,
+		},
+		{
+			Name: schemas.DynamicScoringConfigKind, Namespaced: true, OnHub: true, subject: events.KindScoringConfig, read: readScoringConfig,
+			EventType: schemas.TypeConfigScoringConfig, DeletedType: schemas.TypeConfigScoringConfigDeleted,
 		},
 	}
 }
@@ -55,6 +71,11 @@ func KindOf(name string) (Kind, error) {
 // Subject is where requests for the object go.
 func (k Kind) Subject(namespace, name string) string {
 	return events.ConfigSubject(k.subject, namespace, name)
+}
+
+// HubSubject is where the bridge says what the hub has of the object.
+func (k Kind) HubSubject(namespace, name string) string {
+	return events.HubSubject(k.subject, namespace, name)
 }
 
 // Describe names an object of the kind as messages do.

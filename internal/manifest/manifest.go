@@ -24,8 +24,10 @@ type Object struct {
 	Namespace, Name string // the namespace is empty for a kind without
 	// Line is where the document starts in the text, from 1.
 	Line int
-	// Payload is a *schemas.Scorer, a *schemas.PlacementRequest or a
-	// *schemas.PlacementPolicy, valid.
+	// Payload is a *schemas.Scorer, a *schemas.PlacementRequest, a
+	// *schemas.PlacementPolicy, a *schemas.Cordon, a
+	// *schemas.DynamicScorerRequest or a *schemas.DynamicScoringConfigRequest,
+	// valid.
 	Payload schemas.Payload
 }
 
@@ -53,7 +55,7 @@ func Parse(text []byte) ([]Object, error) {
 		objects = append(objects, o)
 	}
 	if len(objects) == 0 {
-		return nil, errors.New("there is no document in it: want a Scorer, a Placement or a PlacementPolicy")
+		return nil, errors.New("there is no document in it: want a Scorer, a Placement, a PlacementPolicy, a Cordon, a DynamicScorer or a DynamicScoringConfig")
 	}
 	return objects, nil
 }
@@ -155,6 +157,35 @@ func readPolicy(data []byte, o Object) (schemas.Payload, error) {
 		return nil, &schemas.FieldError{Field: "metadata.namespace", Reason: fmt.Sprintf("is %q, but a PlacementPolicy has no namespace: leave it out", o.Namespace)}
 	}
 	return p, p.Validate()
+}
+
+func readCordon(data []byte, o Object) (schemas.Payload, error) {
+	c := new(schemas.Cordon)
+	if err := unmarshal(data, c, ""); err != nil {
+		return nil, err
+	}
+	if o.Namespace != "" {
+		return nil, &schemas.FieldError{Field: "metadata.namespace", Reason: fmt.Sprintf("is %q, but a Cordon has no namespace, as clusters have none: leave it out", o.Namespace)}
+	}
+	return c, c.Validate()
+}
+
+func readDynamicScorer(data []byte, o Object) (schemas.Payload, error) {
+	d := new(schemas.DynamicScorerRequest)
+	if err := unmarshal(data, d, ""); err != nil {
+		return nil, err
+	}
+	d.Metadata.Namespace = o.Namespace
+	return d, d.Validate()
+}
+
+func readScoringConfig(data []byte, o Object) (schemas.Payload, error) {
+	d := new(schemas.DynamicScoringConfigRequest)
+	if err := unmarshal(data, d, ""); err != nil {
+		return nil, err
+	}
+	d.Metadata.Namespace = o.Namespace
+	return d, d.Validate()
 }
 
 func readPlacement(data []byte, o Object) (schemas.Payload, error) {

@@ -63,6 +63,68 @@ func TestParse(t *testing.T) {
 	}
 }
 
+const cordon = `apiVersion: spokewire.dev/v1alpha1
+kind: Cordon
+metadata: {name: spoke-1}
+spec: {state: cordoned, until: 2026-12-01T06:00:00Z}
+`
+
+func TestParseCordon(t *testing.T) {
+	t.Parallel()
+	objects, err := Parse([]byte(cordon))
+	if err != nil || len(objects) != 1 {
+		t.Fatalf("got %v, %v", objects, err)
+	}
+	c, _ := objects[0].Payload.(*schemas.Cordon)
+	if c == nil || c.Spec.Until == nil || objects[0].Kind.Subject("", objects[0].Name) != "sw.config.cordon._.spoke-1" {
+		t.Errorf("got %+v", objects[0])
+	}
+}
+
+// dynamicScorer has the shape of upstream's samples.
+const dynamicScorer = `apiVersion: dynamic-scoring.open-cluster-management.io/v1alpha1
+kind: DynamicScorer
+metadata:
+  name: sample-scorer
+spec:
+  description: A sample scorer for time series data
+  configURL: http://sample-scorer.dynamic-scoring.svc:8000/config
+  configSyncMode: Full
+  location: Internal
+  scoreDestination: AddOnPlacementScore
+  scoreDimensionFormat: "${node};${namespace};${pod}"
+  source:
+    host: http://prometheus.monitoring.svc:9090
+    path: /api/v1/query_range
+  scoring:
+    path: /scoring
+    auth:
+      tokenSecretRef: {name: api-auth-secret, key: token}
+---
+apiVersion: dynamic-scoring.open-cluster-management.io/v1alpha1
+kind: DynamicScoringConfig
+metadata: {name: dynamic-scoring-config, namespace: ocm}
+spec:
+  masks:
+    - {clusterName: cluster2, scoreName: my_score}
+`
+
+func TestParseDynamicScoring(t *testing.T) {
+	t.Parallel()
+	objects, err := Parse([]byte(dynamicScorer))
+	if err != nil || len(objects) != 2 {
+		t.Fatalf("got %v, %v", objects, err)
+	}
+	d, _ := objects[0].Payload.(*schemas.DynamicScorerRequest)
+	if d == nil || d.Metadata.Namespace != "default" || d.Spec.Scoring.Auth.TokenSecretRef.Key != "token" ||
+		objects[0].Kind.Subject(objects[0].Namespace, objects[0].Name) != "sw.config.dynamicscorer.default.sample-scorer" || objects[0].Kind.Bridged {
+		t.Errorf("got %+v", objects[0])
+	}
+	if c, _ := objects[1].Payload.(*schemas.DynamicScoringConfigRequest); c == nil || len(c.Spec.Masks) != 1 || objects[1].Namespace != "ocm" {
+		t.Errorf("got %+v", objects[1])
+	}
+}
+
 func TestParseJSON(t *testing.T) {
 	t.Parallel()
 	objects, err := Parse([]byte(`{"apiVersion":"spokewire.dev/v1alpha1","kind":"Scorer","metadata":{"name":"a"},"spec":{"cel":"1"}}`))
@@ -105,7 +167,7 @@ func TestParseRefuses(t *testing.T) {
 		"long scorer":         {strings.Replace(scorer, "name: gpu", "name: "+strings.Repeat("a", 254), 1), "at most 253"},
 		"scorer for the hub":  {strings.Replace(scorer, "name: gpu", "name: A", 1) + "  hub: true\n", `metadata.name is "A"`},
 		"no kind":             {"a: 1", `kind: "" is not known`},
-		"another kind":        {"kind: Deployment", `"Deployment" is not known, want Scorer, Placement or PlacementPolicy`},
+		"another kind":        {"kind: Deployment", `"Deployment" is not known, want Scorer, Placement, PlacementPolicy, Cordon, DynamicScorer or DynamicScoringConfig`},
 		"wrong version":       {strings.Replace(scorer, "v1alpha1", "v9", 1), `Scorer gpu: apiVersion is "spokewire.dev/v9", want "spokewire.dev/v1alpha1"`},
 		"second document":     {scorer + "---\n" + strings.Replace(scorer, "cel:", "cl:", 1), `document at line 8: Scorer gpu: unknown field "spec.cl"`},
 		"repeated field":      {scorer + "kind: Scorer\n", `key "kind" already set`},
@@ -120,6 +182,11 @@ func TestParseRefuses(t *testing.T) {
 		"no name":             {strings.Replace(scorer, "name: gpu", "labels: {}", 1), "metadata.name is empty"},
 		"no expression":       {strings.Replace(scorer, "cel: linear(metric(\"gpu_free\"), 0, 8)", "hub: true", 1), "spec.cel is empty"},
 		"scorer in namespace": {strings.Replace(scorer, "name: gpu", "name: gpu, namespace: a", 1), "metadata.namespace is \"a\", but a Scorer has no namespace"},
+		"cordon in namespace": {strings.Replace(cordon, "name: spoke-1", "name: spoke-1, namespace: a", 1), "metadata.namespace is \"a\", but a Cordon has no namespace"},
+		"state of a cordon":   {strings.Replace(cordon, "cordoned", "closed", 1), "Cordon spoke-1: spec.state is \"closed\", want cordoned, draining or lifted"},
+		"scorer's mode":       {strings.Replace(dynamicScorer, "Full", "Some", 1), "DynamicScorer default/sample-scorer: spec.configSyncMode is \"Some\", want Full or None"},
+		"scorer's typo":       {strings.Replace(dynamicScorer, "tokenSecretRef", "tokenRef", 1), `unknown field "spec.scoring.auth.tokenRef"`},
+		"masks of no use":     {strings.Replace(dynamicScorer, "name: dynamic-scoring-config", "name: other", 1), "the masks of no other name count"},
 		"typo in a placement": {strings.Replace(placement, "weight:", "wieght:", 1), `unknown field "spec.prioritizerPolicy.configurations[0].wieght"`},
 		"placement of status": {placement + "status: {}\n", `unknown field "status"`},
 	}
@@ -168,7 +235,7 @@ func TestParseName(t *testing.T) {
 
 // FuzzParse: what is read is valid, and fits into an event.
 func FuzzParse(f *testing.F) {
-	for _, seed := range []string{scorer, placement, scorer + "---\n" + placement, "---\n--- {}\n", "kind: Scorer\n", "&a [*a]", "a: &a [b]\nc: *a\n"} {
+	for _, seed := range []string{scorer, placement, scorer + "---\n" + placement, "---\n--- {}\n", "kind: Scorer\n", dynamicScorer, "&a [*a]", "a: &a [b]\nc: *a\n"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -2,6 +2,7 @@ package pause_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,6 +24,32 @@ func TestFor(t *testing.T) {
 		}
 		if pause.For(ctx, 0) {
 			t.Error("a pause of nothing says that an ended context lives")
+		}
+	})
+}
+
+// The end of the time and that of the caller are told apart.
+func TestWhy(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		above, stop := context.WithCancelCause(t.Context())
+		ctx, cancel := pause.Within(above, time.Minute)
+		defer cancel()
+		if err := pause.Why(ctx); err != nil {
+			t.Errorf("got %v of a wait that goes on", err)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if err := pause.Why(ctx); !errors.Is(err, context.DeadlineExceeded) || err.Error() != "not within 1m0s" {
+			t.Errorf("got %v, want that the time is up", err)
+		}
+
+		stopped, cancel := pause.Within(above, time.Minute)
+		defer cancel()
+		failure := errors.New("another part failed")
+		stop(failure)
+		if err := pause.Why(stopped); !errors.Is(err, failure) || err.Error() != "stopped waiting: another part failed" {
+			t.Errorf("got %v, want that it was stopped", err)
 		}
 	})
 }

@@ -23,6 +23,9 @@ type BusOptions struct {
 	Credentials string // path of an NKey or JWT credentials file
 	RootCA      string // path of the CA that signed the server's certificate
 	InboxPrefix string
+	// Replicas is how many servers hold the streams that are created, see
+	// jetstream.Options. No flag sets it.
+	Replicas int
 }
 
 // DefaultBusOptions takes the URL from NATS_URL, or from the file that
@@ -82,6 +85,7 @@ func (o BusOptions) Connect(ctx context.Context, rt Runtime) (*jetstream.Bus, er
 		Credentials: o.Credentials,
 		RootCA:      o.RootCA,
 		InboxPrefix: o.InboxPrefix,
+		Replicas:    o.Replicas,
 		Name:        rt.Name,
 		Log:         rt.Log,
 	})

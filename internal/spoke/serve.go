@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/spokewire/spokewire/internal/bound"
 	"github.com/spokewire/spokewire/internal/process"
 )
 
@@ -33,12 +34,7 @@ func (o *Options) AddFlags(fs *pflag.FlagSet) {
 }
 
 // Validate says what is wrong.
-func (o Options) Validate() error {
-	if o.Slots < 1 || o.Slots > 1024 {
-		return fmt.Errorf("--slots is %d, want 1 to 1024", o.Slots)
-	}
-	return nil
-}
+func (o Options) Validate() error { return bound.Within("--slots", o.Slots, 1, 1024) }
 
 // Command is the command line of the workload process.
 func Command() *cobra.Command {

@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/spokewire/spokewire/internal/stack"
+	"github.com/spokewire/spokewire/internal/testwait"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/schemas"
 	"github.com/spokewire/spokewire/test/e2e/fold"
@@ -49,7 +50,7 @@ func TestBadInputIsRefusedKeptAndHarmsNobody(t *testing.T) {
 	sound := func(value int) {
 		t.Helper()
 		publishRaw(t, conn, "sw.metric.spoke-1.load", metricHeaders("load"), fmt.Sprintf(`{"samples":[{"name":"load_free","value":%d}]}`, value))
-		eventually(t, 20*time.Second, func() string {
+		testwait.Within(t, 20*time.Second, func() string {
 			got, err := loadRule.OnHub(t.Context(), hub.ocm)
 			if err != nil {
 				return err.Error()
@@ -129,7 +130,7 @@ func TestBadConfigurationIsRefusedByNameAndHarmsNobody(t *testing.T) {
 	if out, err := spokewire(t, s, "publish", "--cluster", "spoke-1", "--source", "load", "load_free=300"); err != nil {
 		t.Fatalf("publish: %v\n%s", err, out)
 	}
-	eventually(t, 20*time.Second, func() string {
+	testwait.Within(t, 20*time.Second, func() string {
 		out, err := spokewire(t, s, "get", "scores", "-o", "json")
 		if err != nil || !strings.Contains(out, schemas.ScoreNotFinite) {
 			return fmt.Sprintf("a division by zero has no score with reason NotFinite: %v %s", err, out)
@@ -138,7 +139,7 @@ func TestBadConfigurationIsRefusedByNameAndHarmsNobody(t *testing.T) {
 	})
 
 	apply(t, s, strings.NewReplacer("name: load\n", "name: lost\n", "numberOfClusters: 2", "clusterSets: [nowhere]").Replace(loadManifests[strings.Index(loadManifests, "---"):]))
-	eventually(t, 20*time.Second, func() string {
+	testwait.Within(t, 20*time.Second, func() string {
 		p, err := hub.ocm.ClusterV1beta1().Placements("default").Get(t.Context(), "lost", corev1.GetOptions{})
 		if err != nil {
 			return err.Error()
@@ -150,7 +151,7 @@ func TestBadConfigurationIsRefusedByNameAndHarmsNobody(t *testing.T) {
 		}
 		return fmt.Sprintf("a Placement of an unknown set has conditions %v", p.Status.Conditions)
 	})
-	eventually(t, 20*time.Second, func() string {
+	testwait.Within(t, 20*time.Second, func() string {
 		got, err := loadRule.OnHub(t.Context(), hub.ocm)
 		if err != nil {
 			return err.Error()
@@ -210,7 +211,7 @@ sources:
 		_ = collector.Wait()
 	}()
 	bus := operator(t, s)
-	eventually(t, 20*time.Second, func() string {
+	testwait.Within(t, 20*time.Second, func() string {
 		if _, err := bus.Last(t.Context(), events.StreamMetrics, events.MetricSubject("spoke-9", "sound")); err != nil {
 			return "the sound source: " + err.Error()
 		}
@@ -248,7 +249,7 @@ func deadLetter(t *testing.T, bus interface {
 		t.Fatal(err)
 	}
 	var letter schemas.DeadLetter
-	eventually(t, 20*time.Second, func() string {
+	testwait.Within(t, 20*time.Second, func() string {
 		m, err := bus.Last(t.Context(), events.StreamDead, events.DeadSubject(service, stream, bad.Sequence))
 		if err != nil {
 			return fmt.Sprintf("%s kept no dead letter of %s: %v", service, subject, err)

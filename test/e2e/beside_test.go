@@ -17,8 +17,10 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
+	"github.com/spokewire/spokewire/internal/bridge"
 	"github.com/spokewire/spokewire/internal/difftest"
 	"github.com/spokewire/spokewire/internal/stack"
+	"github.com/spokewire/spokewire/internal/testwait"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/events/jetstream"
 	"github.com/spokewire/spokewire/pkg/schemas"
@@ -113,7 +115,7 @@ func (b beside) pages(ctx context.Context, name string) ([]clusterv1beta1.Placem
 func (b beside) decided(t *testing.T, name, scheduler string, want ...string) {
 	t.Helper()
 	mode := map[string]string{"ocm": schemas.ModeNative, "spokewire": schemas.ModeDirect}[scheduler]
-	eventually(t, 30*time.Second, func() string {
+	testwait.Within(t, 30*time.Second, func() string {
 		pages, err := b.pages(t.Context(), name)
 		if err != nil {
 			return err.Error()
@@ -131,6 +133,27 @@ func (b beside) decided(t *testing.T, name, scheduler string, want ...string) {
 			int(p.Status.NumberOfSelectedClusters) != len(want) || d.Placement.UID != string(p.UID) {
 			return fmt.Sprintf("Placement %s: the hub has %v (status: %d), the bus %v by %s, mode %s; want %v by %s; the hub's scores are %v",
 				name, onHub, p.Status.NumberOfSelectedClusters, onBus, d.Scheduler, d.Mode, want, scheduler, b.scores(t.Context()))
+		}
+		return ""
+	})
+}
+
+// explained waits until a Placement has our condition, or has it no more,
+// beside OCM's two.
+func (b beside) explained(t *testing.T, name string, want bool) {
+	t.Helper()
+	testwait.Within(t, 30*time.Second, func() string {
+		p, err := b.hub.ocm.ClusterV1beta1().Placements(pull).Get(t.Context(), name, metav1.GetOptions{})
+		if err != nil {
+			return err.Error()
+		}
+		types := []string{}
+		for _, c := range p.Status.Conditions {
+			types = append(types, c.Type)
+		}
+		ours := slices.Contains(types, bridge.ConditionExplained)
+		if ours != want || !slices.Contains(types, clusterv1beta1.PlacementConditionSatisfied) || !slices.Contains(types, clusterv1beta1.PlacementConditionMisconfigured) {
+			return fmt.Sprintf("Placement %s has the conditions %v, want OCM's and ours: %t", name, types, want)
 		}
 		return ""
 	})

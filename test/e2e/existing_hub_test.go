@@ -14,6 +14,7 @@ import (
 
 	"github.com/spokewire/spokewire/internal/hub/hubtest"
 	"github.com/spokewire/spokewire/internal/stack"
+	"github.com/spokewire/spokewire/internal/testwait"
 	"github.com/spokewire/spokewire/test/e2e/fold"
 )
 
@@ -96,7 +97,7 @@ func placesByLoad(t *testing.T, s *stack.Stack) {
 		}
 	}
 	hub := hubOf(t, s)
-	eventually(t, 30*time.Second, func() string {
+	testwait.Within(t, 30*time.Second, func() string {
 		got, err := loadRule.OnHub(t.Context(), hub.ocm)
 		if err != nil {
 			return err.Error()

@@ -23,6 +23,7 @@ import (
 	"github.com/spokewire/spokewire/internal/hub/hubtest"
 	"github.com/spokewire/spokewire/internal/process"
 	"github.com/spokewire/spokewire/internal/stack"
+	"github.com/spokewire/spokewire/internal/testlog"
 	"github.com/spokewire/spokewire/pkg/events/jetstream"
 	"github.com/spokewire/spokewire/test/difftest/twin"
 )
@@ -59,7 +60,7 @@ func startStack(t *testing.T, change func(*stack.Options)) *stack.Stack {
 	change(&o)
 	s, err := stack.Up(t.Context(), o)
 	if err != nil {
-		printLogs(t, o.DataDir)
+		testlog.Print(t, filepath.Join(o.DataDir, "logs"))
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -67,26 +68,10 @@ func startStack(t *testing.T, change func(*stack.Options)) *stack.Stack {
 			t.Error(err)
 		}
 		if t.Failed() {
-			printLogs(t, o.DataDir)
+			testlog.Print(t, filepath.Join(o.DataDir, "logs"))
 		}
 	})
 	return s
-}
-
-// printLogs prints the end of each log of the stack.
-func printLogs(t *testing.T, dataDir string) {
-	files, err := filepath.Glob(filepath.Join(dataDir, "logs", "*.log"))
-	if err != nil {
-		t.Error(err)
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Error(err)
-			continue
-		}
-		t.Logf("%s:\n%s", filepath.Base(file), text[max(0, len(text)-8192):])
-	}
 }
 
 // operator connects as the stack's operator.
@@ -133,18 +118,6 @@ func hubBy(t *testing.T, kubeconfig string) hubClients {
 	}
 	config.QPS, config.Burst = 1000, 2000
 	return hubClients{config: config, ocm: clusterclient.NewForConfigOrDie(config), core: kubernetes.NewForConfigOrDie(config)}
-}
-
-// eventually waits until check returns "", and fails with what it said last.
-func eventually(t *testing.T, within time.Duration, check func() string) {
-	t.Helper()
-	last := ""
-	for deadline := time.Now().Add(within); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if last = check(); last == "" {
-			return
-		}
-	}
-	t.Fatalf("not within %s: %s", within, last)
 }
 
 // seedOf returns SEED, or a random seed, and says which.

@@ -80,19 +80,23 @@ func (b beside) eachLeavesTheOthersAlone(t *testing.T) {
 func (b beside) anAnnotationHandsOver(t *testing.T) {
 	b.place(t, "handed", true)
 	b.decided(t, "handed", "spokewire", "left")
+	b.explained(t, "handed", true)
 	objects := b.identities(t, "handed")
 
 	b.change(t, "handed", func(p *clusterv1beta1.Placement) { p.Annotations = nil })
 	b.decided(t, "handed", "ocm", "left")
+	b.explained(t, "handed", false)
 	b.keptTheirObjects(t, "handed", objects)
 	b.measure(t, 10, 70)
 	b.decided(t, "handed", "ocm", "right")
+	b.explained(t, "handed", false)
 	b.keptTheirObjects(t, "handed", objects)
 
 	b.change(t, "handed", func(p *clusterv1beta1.Placement) {
 		p.Annotations = map[string]string{clusterv1beta1.PlacementDisableAnnotation: "true"}
 	})
 	b.decided(t, "handed", "spokewire", "right")
+	b.explained(t, "handed", true)
 	b.measure(t, 80, 70)
 	b.decided(t, "handed", "spokewire", "left")
 	b.keptTheirObjects(t, "handed", objects)

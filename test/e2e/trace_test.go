@@ -18,6 +18,7 @@ import (
 	"github.com/spokewire/spokewire/internal/process/processtest"
 	"github.com/spokewire/spokewire/internal/spoke"
 	"github.com/spokewire/spokewire/internal/stack"
+	"github.com/spokewire/spokewire/internal/testwait"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/events/eventstest"
 	"github.com/spokewire/spokewire/pkg/schemas"
@@ -94,7 +95,7 @@ func TestOneTraceReachesFromTheScrapeToTheHub(t *testing.T) {
 		Spec:     []byte(`{"numberOfClusters":1,"prioritizerPolicy":{"mode":"Exact","configurations":[{"scoreCoordinate":{"type":"AddOn","addOn":{"resourceName":"work","scoreName":"work"}}}]}}`),
 	})
 	decided := events.DecisionSubject(events.KindPlacement, "default", "work")
-	eventually(t, 30*time.Second, func() string { return selects(t, bus, decided, "spoke-1") })
+	testwait.Within(t, 30*time.Second, func() string { return selects(t, bus, decided, "spoke-1") })
 
 	// Work on spoke-1 makes the other one better; each hop of the move must
 	// stand in the trace that the scrape began.
@@ -104,8 +105,8 @@ func TestOneTraceReachesFromTheScrapeToTheHub(t *testing.T) {
 	for range 8 {
 		work.Submit(10_000)
 	}
-	eventually(t, 30*time.Second, func() string { return selects(t, bus, decided, "spoke-2") })
-	eventually(t, 30*time.Second, func() string { return missingHop(exporter.GetSpans()) })
+	testwait.Within(t, 30*time.Second, func() string { return selects(t, bus, decided, "spoke-2") })
+	testwait.Within(t, 30*time.Second, func() string { return missingHop(exporter.GetSpans()) })
 }
 
 // hops are the spans of a trace, each the child of the one before.

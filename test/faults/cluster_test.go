@@ -9,6 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/spokewire/spokewire/internal/testwait"
 	"github.com/spokewire/spokewire/pkg/events"
 )
 
@@ -51,7 +52,7 @@ func (r *round) streamLeader(t *testing.T, stream string) string {
 	must(t, err)
 	defer conn.Close()
 	leader := ""
-	left := eventually(t.Context(), 20*time.Second, func() string {
+	left := testwait.Until(t.Context(), 20*time.Second, func() string {
 		answer, err := conn.Request("$JS.API.STREAM.INFO."+stream, nil, 2*time.Second)
 		if err != nil {
 			return err.Error()

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spokewire/spokewire/internal/testwait"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/test/e2e/fold"
 )
@@ -29,7 +30,7 @@ func fullOutbox() scenario {
 		wait(t, 2*time.Second)
 		link.Restore()
 		back := time.Now()
-		left := eventually(t.Context(), 20*time.Second, func() string {
+		left := testwait.Until(t.Context(), 20*time.Second, func() string {
 			evidence, err := fold.Gather(t.Context(), r.bus, room, events.StreamMetrics, events.StreamBackfill)
 			if err != nil {
 				return err.Error()

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/spokewire/spokewire/internal/stack"
+	"github.com/spokewire/spokewire/internal/testwait"
 	"github.com/spokewire/spokewire/test/e2e/fold"
 )
 
@@ -26,7 +27,7 @@ func (r *round) replace(t *testing.T, name string) {
 	must(t, r.stack.Crash(name))
 	wait(t, r.pick(5*time.Second, 500*time.Millisecond))
 	must(t, r.stack.Continue(t.Context(), name))
-	left := eventually(t.Context(), time.Minute, func() string {
+	left := testwait.Until(t.Context(), time.Minute, func() string {
 		_, err := load.OnHub(t.Context(), r.ocm)
 		if err != nil {
 			return err.Error()
@@ -70,7 +71,7 @@ func (r *round) moves(t *testing.T) {
 	t.Helper()
 	before, err := load.OnHub(t.Context(), r.ocm)
 	must(t, err)
-	left := eventually(t.Context(), 20*time.Second, func() string {
+	left := testwait.Until(t.Context(), 20*time.Second, func() string {
 		now, err := load.OnHub(t.Context(), r.ocm)
 		switch {
 		case err != nil:

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/spokewire/spokewire/internal/testwait"
 )
 
 // calm breaks nothing: two replicas of every service at once are disturbance
@@ -52,7 +54,7 @@ func (r *round) kill(t *testing.T, victim string) {
 	if err := r.stack.Kill(victim); err != nil {
 		t.Fatal(err)
 	}
-	if left := eventually(t.Context(), 20*time.Second, func() string {
+	if left := testwait.Until(t.Context(), 20*time.Second, func() string {
 		if r.stack.PID(victim) == before {
 			return victim + " was not started again"
 		}

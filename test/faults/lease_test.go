@@ -10,6 +10,8 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/spokewire/spokewire/internal/testwait"
 )
 
 // The bridge's lease.
@@ -22,7 +24,7 @@ const (
 // stealLease gives the bridge's lease to somebody else, who never renews it.
 func stealLease() scenario {
 	return scenario{name: "steal-lease", bound: leaseDuration + 6*time.Second, strike: func(t *testing.T, r *round) {
-		left := eventually(t.Context(), 10*time.Second, func() string {
+		left := testwait.Until(t.Context(), 10*time.Second, func() string {
 			lease := r.lease(t)
 			thief, now := "thief", metav1.NewMicroTime(time.Now())
 			lease.Spec.HolderIdentity, lease.Spec.RenewTime, lease.Spec.AcquireTime = &thief, &now, &now
@@ -50,7 +52,7 @@ func deleteLease() scenario {
 // lets the other take over, and lets the first go on.
 func pauseLeader() scenario {
 	return scenario{name: "pause-leader", bound: leaseDuration + 6*time.Second, strike: func(t *testing.T, r *round) {
-		left := eventually(t.Context(), 15*time.Second, func() string {
+		left := testwait.Until(t.Context(), 15*time.Second, func() string {
 			if name := holder(r.lease(t)); r.process(name) == "" {
 				return fmt.Sprintf("the lease is held by %q, which is no process of ours", name)
 			}
@@ -63,7 +65,7 @@ func pauseLeader() scenario {
 		first := r.process(identity)
 		must(t, r.stack.Signal(first, syscall.SIGSTOP))
 		defer func() { must(t, r.stack.Signal(first, syscall.SIGCONT)) }()
-		left = eventually(t.Context(), 3*leaseDuration, func() string {
+		left = testwait.Until(t.Context(), 3*leaseDuration, func() string {
 			if now := holder(r.lease(t)); now == identity || now == "" {
 				return "nobody took over from " + first
 			}

@@ -1,6 +1,6 @@
 // Package faults breaks Spokewire at seeded random moments while metrics
 // flow, and checks afterwards what must hold: the invariants of
-// docs/architecture.md, by a fold of the log that shares no code with the
+// docs/architecture.md, by a fold of the log that knows no code of the
 // services. Every service, NATS, the API server and etcd are processes of
 // their own. docs/faults.md says what is done and what is promised for it.
 package faults

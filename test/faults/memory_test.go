@@ -15,6 +15,7 @@ import (
 	"github.com/spokewire/spokewire/internal/decider"
 	"github.com/spokewire/spokewire/internal/manifest"
 	"github.com/spokewire/spokewire/internal/process"
+	"github.com/spokewire/spokewire/internal/testwait"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/events/eventstest"
 	"github.com/spokewire/spokewire/pkg/schemas"
@@ -146,12 +147,12 @@ func (s *small) run(t *testing.T, bound time.Duration, strike func() (since time
 	s.traffic.stop()
 	s.traffic.enough(t)
 	var found []fold.Violation
-	if differs := eventually(t.Context(), bound, func() string { return s.differs(t) }); differs != "" {
+	if differs := testwait.Until(t.Context(), bound, func() string { return s.differs(t) }); differs != "" {
 		found = append(found, fold.Violation{Invariant: 2, Text: differs})
 	}
 	evidence := s.gather(t)
 	var letters []fold.Violation
-	eventually(t.Context(), bound, func() string {
+	testwait.Until(t.Context(), bound, func() string {
 		evidence = s.gather(t)
 		letters = fold.Buried(evidence, s.traffic.bad)
 		for _, rt := range s.scorers {

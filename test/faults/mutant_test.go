@@ -84,7 +84,7 @@ func (s *small) forge(t *testing.T) {
 		e.SetID(id)
 		_, err = s.bus.Publish(t.Context(), events.MetricSubject("spoke-2", load.Metric), e)
 		must(t, err)
-		s.traffic.blame(events.MetricSubject("spoke-2", load.Metric), id, "source")
+		s.traffic.blame(fold.Bad{Subject: events.MetricSubject("spoke-2", load.Metric), ID: id, Field: "source"})
 		wait(t, 50*time.Millisecond)
 	}
 }

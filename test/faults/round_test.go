@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spokewire/spokewire/internal/stack"
+	"github.com/spokewire/spokewire/internal/testwait"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/test/e2e/fold"
 )
@@ -73,7 +74,7 @@ func play(t *testing.T, w *world, s scenario, seed uint64, long bool) {
 	}
 	prefix := fmt.Sprintf("r%x-", r.started.UnixMicro())
 	r.before = w.counts(t)
-	r.traffic = &traffic{bus: w.bus, seed: seed, prefix: prefix, again: s.again, pauses: true}
+	r.traffic = &traffic{bus: w.bus, seed: seed, prefix: prefix, again: s.again, pauses: true, requests: true}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	r.traffic.start(t.Context())
@@ -105,9 +106,9 @@ func (r *round) converges(t *testing.T) {
 		differs = r.differs(t.Context())
 		return differs
 	}
-	if left := eventually(t.Context(), r.bound, check); left != "" {
+	if left := testwait.Until(t.Context(), r.bound, check); left != "" {
 		t.Errorf("invariant 2: not within %s: %s", r.bound, left)
-		if left := eventually(t.Context(), time.Minute, check); left != "" {
+		if left := testwait.Until(t.Context(), time.Minute, check); left != "" {
 			t.Errorf("invariant 1: nor within a minute: %s", left)
 		}
 	}
@@ -143,7 +144,7 @@ func (r *round) check(t *testing.T, forged map[string]bool) int {
 	}
 	evidence := fold.Evidence{}
 	var found []fold.Violation
-	unfinished := eventually(t.Context(), letterBound, func() string {
+	unfinished := testwait.Until(t.Context(), letterBound, func() string {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		var err error

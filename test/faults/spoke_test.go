@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spokewire/spokewire/internal/testwait"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/test/e2e/fold"
 )
@@ -28,7 +29,7 @@ func (r *round) backfilled(t *testing.T, cluster string, cut, back time.Time) {
 	t.Helper()
 	within := 20*time.Second + back.Sub(cut)/5
 	first := true
-	left := eventually(t.Context(), within, func() string {
+	left := testwait.Until(t.Context(), within, func() string {
 		// The backlog is read first, or the snapshot that came before it could
 		// be missed. A long one takes longer than SW_METRICS keeps snapshots.
 		evidence, err := fold.Gather(t.Context(), r.bus, back, events.StreamBackfill, events.StreamMetrics)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cloudevents/sdk-go/v2/event"
 
+	"github.com/spokewire/spokewire/internal/testwait"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/schemas"
 	"github.com/spokewire/spokewire/test/e2e/fold"
@@ -26,6 +27,8 @@ type traffic struct {
 	again bool
 	// pauses lets clusters fall silent for longer than a brief score holds.
 	pauses bool
+	// requests: a bridge is there, which bad requests are published for.
+	requests bool
 
 	cancel  context.CancelFunc
 	running sync.WaitGroup
@@ -121,6 +124,9 @@ func (f *traffic) spoil(ctx context.Context, random *rand.Rand) {
 	for n := 0; ctx.Err() == nil; n++ {
 		cluster := load.Clusters[random.IntN(len(load.Clusters))]
 		f.storeBad(cluster, fmt.Sprintf("%sbad-%d", f.prefix, n), random)
+		if f.requests && n%4 == 0 {
+			f.storeBadRequest(fmt.Sprintf("%sbad-request-%d", f.prefix, n))
+		}
 		select {
 		case <-ctx.Done():
 		case <-time.After(time.Duration(100+random.IntN(300)) * time.Millisecond):
@@ -138,16 +144,28 @@ func (f *traffic) storeBad(cluster, id string, random *rand.Rand) {
 	}
 	kind := kinds[random.IntN(len(kinds))]
 	source := f.prefix + "bad"
+	bad := fold.Bad{Subject: events.MetricSubject(cluster, source), ID: id, Field: kind.field}
+	f.storeUnreadable(bad, schemas.TypeMetricsObserved, events.ClusterSource(cluster, source), kind.body)
+}
+
+// storeBadRequest asks for a Placement in words that the bridge does not know.
+// Each is on a subject of its own, so that none is overtaken.
+func (f *traffic) storeBadRequest(id string) {
+	bad := fold.Bad{Subject: events.ConfigSubject(events.KindPlacement, "default", id), ID: id, Field: "colour"}
+	f.storeUnreadable(bad, schemas.TypeConfigPlacement, events.ServiceSource("faults"), `{"colour":"red"}`)
+}
+
+func (f *traffic) storeUnreadable(bad fold.Bad, eventType, source, body string) {
 	e := event.New()
-	e.SetID(id)
-	e.SetType(schemas.TypeMetricsObserved)
-	e.SetSource(events.ClusterSource(cluster, source))
+	e.SetID(bad.ID)
+	e.SetType(eventType)
+	e.SetSource(source)
 	e.SetDataContentType("application/json")
-	e.DataEncoded = []byte(kind.body)
-	f.blame(events.MetricSubject(cluster, source), id, kind.field)
+	e.DataEncoded = []byte(body)
+	f.blame(bad)
 	ctx, cancel := context.WithTimeout(context.Background(), publishTimeout)
 	defer cancel()
-	_, err := f.bus.Publish(ctx, events.MetricSubject(cluster, source), e)
+	_, err := f.bus.Publish(ctx, bad.Subject, e)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err != nil {
@@ -156,10 +174,10 @@ func (f *traffic) storeBad(cluster, id string, random *rand.Rand) {
 }
 
 // blame remembers an event that cannot be read.
-func (f *traffic) blame(subject, id, field string) {
+func (f *traffic) blame(bad fold.Bad) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.bad = append(f.bad, fold.Bad{Subject: subject, ID: id, Field: field})
+	f.bad = append(f.bad, bad)
 }
 
 // audits are the acknowledged events that the log keeps all of.
@@ -179,7 +197,7 @@ const leastAcked = 50
 // ample waits for as many, which a busy machine takes a while for.
 func (f *traffic) ample(t *testing.T) {
 	t.Helper()
-	eventually(t.Context(), 30*time.Second, func() string {
+	testwait.Until(t.Context(), 30*time.Second, func() string {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		if len(f.acked) < leastAcked {

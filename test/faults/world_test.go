@@ -1,7 +1,6 @@
 package faults
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"os"
@@ -20,6 +19,8 @@ import (
 	"github.com/spokewire/spokewire/internal/hub/hubtest"
 	"github.com/spokewire/spokewire/internal/manifest"
 	"github.com/spokewire/spokewire/internal/stack"
+	"github.com/spokewire/spokewire/internal/testlog"
+	"github.com/spokewire/spokewire/internal/testwait"
 	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/pkg/events/eventstest"
 	"github.com/spokewire/spokewire/pkg/events/jetstream"
@@ -123,7 +124,7 @@ func startWorld(t *testing.T, change func(*stack.Options)) *world {
 		smallDisk(t, filepath.Join(o.DataDir, "outbox", cluster), "16m")
 	}
 	if w.stack, err = stack.Up(t.Context(), o); err != nil {
-		printLogs(t, o.DataDir)
+		testlog.Print(t, filepath.Join(o.DataDir, "logs"))
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -131,7 +132,7 @@ func startWorld(t *testing.T, change func(*stack.Options)) *world {
 			t.Error(err)
 		}
 		if t.Failed() {
-			printLogs(t, o.DataDir)
+			testlog.Print(t, filepath.Join(o.DataDir, "logs"))
 		}
 	})
 	w.connect(t)
@@ -174,7 +175,7 @@ func (w *world) apply(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	left := eventually(t.Context(), time.Minute, func() string {
+	left := testwait.Until(t.Context(), time.Minute, func() string {
 		list, err := w.ocm.ClusterV1beta1().Placements("default").List(t.Context(), metav1.ListOptions{})
 		if err != nil || len(list.Items) < 2 {
 			return fmt.Sprintf("the hub has not got both Placements (%v)", err)
@@ -193,22 +194,6 @@ func (w *world) services() []string {
 	})
 }
 
-// printLogs prints the end of each log of the stack.
-func printLogs(t *testing.T, dataDir string) {
-	files, err := filepath.Glob(filepath.Join(dataDir, "logs", "*.log"))
-	if err != nil {
-		t.Error(err)
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Error(err)
-			continue
-		}
-		t.Logf("%s:\n%s", filepath.Base(file), text[max(0, len(text)-6000):])
-	}
-}
-
 // wait lets real time pass: it spaces faults, no check depends on it.
 func wait(t *testing.T, d time.Duration) {
 	t.Helper()
@@ -217,15 +202,4 @@ func wait(t *testing.T, d time.Duration) {
 	case <-t.Context().Done():
 		t.Fatal(t.Context().Err())
 	}
-}
-
-// eventually waits until check returns "". It returns what check said last.
-func eventually(ctx context.Context, within time.Duration, check func() string) string {
-	last := "never looked"
-	for deadline := time.Now().Add(within); time.Now().Before(deadline) && ctx.Err() == nil; time.Sleep(25 * time.Millisecond) {
-		if last = check(); last == "" {
-			return ""
-		}
-	}
-	return last
 }

@@ -2,6 +2,7 @@
 package collector
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 	"github.com/spokewire/spokewire/internal/bench"
 	"github.com/spokewire/spokewire/internal/bench/proc"
 	"github.com/spokewire/spokewire/internal/bench/rig"
+	"github.com/spokewire/spokewire/internal/bound"
 	"github.com/spokewire/spokewire/internal/stack"
 	"github.com/spokewire/spokewire/pkg/events"
 )
@@ -49,13 +51,11 @@ func (o *Options) AddFlags(fs *pflag.FlagSet) {
 
 // Validate names the flag that is wrong.
 func (o Options) Validate() error {
-	switch {
-	case o.Kept < 1 || o.Kept > o.Series:
-		return fmt.Errorf("--kept is %d, want 1 to --series", o.Kept)
-	case o.Interval < 100*time.Millisecond || o.Scrapes < 1:
-		return fmt.Errorf("--interval is %s and --scrapes %d, want at least 100ms and 1", o.Interval, o.Scrapes)
-	}
-	return nil
+	return cmp.Or(
+		bound.Within("--kept", o.Kept, 1, o.Series),
+		bound.AtLeast("--interval", o.Interval, 100*time.Millisecond),
+		bound.AtLeast("--scrapes", o.Scrapes, 1),
+	)
 }
 
 // Targets, of the design: at one scrape in 10 s.

@@ -3,6 +3,7 @@
 package decide
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/spokewire/spokewire/internal/bench"
 	"github.com/spokewire/spokewire/internal/bench/rig"
+	"github.com/spokewire/spokewire/internal/bound"
 	"github.com/spokewire/spokewire/internal/placement"
 	"github.com/spokewire/spokewire/pkg/schemas"
 )
@@ -37,13 +39,7 @@ func (o *Options) AddFlags(fs *pflag.FlagSet) {
 
 // Validate names the flag that is wrong.
 func (o Options) Validate() error {
-	switch {
-	case o.Clusters < 100:
-		return fmt.Errorf("--clusters is %d, want at least 100", o.Clusters)
-	case o.Samples < 1:
-		return fmt.Errorf("--samples is %d, want at least 1", o.Samples)
-	}
-	return nil
+	return cmp.Or(bound.AtLeast("--clusters", o.Clusters, 100), bound.AtLeast("--samples", o.Samples, 1))
 }
 
 // most is the target: 100 µs a Placement.
@@ -143,7 +139,7 @@ func (c *one) set(i int, value int32) {
 }
 
 func parse(selected int32) (*placement.Placement, error) {
-	spec := rig.BestBy(scorer)
+	spec := rig.Dimensions(scorer, 1, "")[0].Best()
 	spec.NumberOfClusters = &selected
 	if selected == 0 {
 		spec.NumberOfClusters = nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spokewire/spokewire/internal/bench"
 	"github.com/spokewire/spokewire/internal/bench/rig"
+	"github.com/spokewire/spokewire/internal/bound"
 	"github.com/spokewire/spokewire/internal/flap"
 )
 
@@ -30,12 +31,7 @@ func (o *Options) AddFlags(fs *pflag.FlagSet) {
 }
 
 // Validate names the flag that is wrong.
-func (o Options) Validate() error {
-	if o.Traces < 1 || o.Traces > 1000 {
-		return fmt.Errorf("--traces is %d, want 1 to 1000", o.Traces)
-	}
-	return nil
-}
+func (o Options) Validate() error { return bound.Within("--traces", o.Traces, 1, 1000) }
 
 // Run compares. Its result's Failure says what is not as it must be.
 func Run(_ context.Context, env rig.Env, o Options) (bench.Result, error) {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spokewire/spokewire/internal/bench"
 	"github.com/spokewire/spokewire/internal/bench/benchtest"
 	"github.com/spokewire/spokewire/internal/bench/move"
 )
@@ -29,9 +30,28 @@ func TestRun(t *testing.T) {
 	})
 }
 
+func TestRunOfManyScores(t *testing.T) {
+	t.Parallel()
+	o := move.DefaultOptions()
+	o.Clusters, o.Placements, o.Scores, o.Rounds, o.Blocks, o.Gap = 4, 13, 12, 2, 1, time.Millisecond
+	o.HubScores, o.OCM, o.OCMQPS = false, true, []string{"lifted"}
+	r, err := move.Run(t.Context(), benchtest.Env(t), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	benchtest.Check(t, r, map[string]int{
+		"Spokewire: all moved": 2, "OCM, client limits lifted: all moved": 2, "Spokewire: placement-writer: resident": 1,
+	})
+	text := bench.Render([]bench.Named{{Name: "a.json", Result: r}})
+	if !strings.Contains(text, "| 4 clusters of 12 scores, 13 Placements | ") || strings.Count(text, " - ") != 3 {
+		t.Errorf("want a row of the table, with the three medians that were not measured as -:\n%s", text)
+	}
+}
+
 func TestOptionsAreChecked(t *testing.T) {
 	t.Parallel()
 	for flag, change := range map[string]func(*move.Options){
+		"--scores":           func(o *move.Options) { o.Scores, o.Background = 2, 1000 },
 		"--clusters":         func(o *move.Options) { o.Clusters = 2 },
 		"--rounds":           func(o *move.Options) { o.Rounds = 1 },
 		"--background":       func(o *move.Options) { o.Background = 1 },

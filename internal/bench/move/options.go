@@ -3,10 +3,18 @@
 package move
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"github.com/spokewire/spokewire/internal/access"
+	"github.com/spokewire/spokewire/internal/bench"
+	"github.com/spokewire/spokewire/internal/bench/rig"
+	"github.com/spokewire/spokewire/internal/bound"
+	"github.com/spokewire/spokewire/internal/stack"
+	"github.com/spokewire/spokewire/pkg/schemas"
 )
 
 // What the background's scores are.
@@ -20,6 +28,9 @@ const (
 // Options of a run.
 type Options struct {
 	Clusters, Placements int
+	// Scores is how many each cluster has; the Placements read one each, in
+	// turn, and those that read the first move.
+	Scores int
 	// Rounds is how often the winner changes on each side, Blocks in how
 	// many turns.
 	Rounds, Blocks int
@@ -44,7 +55,7 @@ type Options struct {
 // DefaultOptions are a small idle run.
 func DefaultOptions() Options {
 	return Options{
-		Clusters: 100, Placements: 100, Rounds: 20, Blocks: 2, Samples: 10, ScoreWrites: 350,
+		Clusters: 100, Placements: 100, Scores: 1, Rounds: 20, Blocks: 2, Samples: 10, ScoreWrites: 350,
 		BackgroundScore: Placed, HubScores: true, OCMQPS: []string{limitsDefault, limitsLifted},
 		Gap: 250 * time.Millisecond, Patience: time.Minute,
 	}
@@ -54,6 +65,7 @@ func DefaultOptions() Options {
 func (o *Options) AddFlags(fs *pflag.FlagSet) {
 	fs.IntVar(&o.Clusters, "clusters", o.Clusters, "clusters of the fleet")
 	fs.IntVar(&o.Placements, "placements", o.Placements, "Placements on each side, each for the one cluster with the best score")
+	fs.IntVar(&o.Scores, "scores", o.Scores, "scores of each cluster, of which each Placement reads one, in turn; those that read the first move")
 	fs.IntVar(&o.Rounds, "rounds", o.Rounds, "how often the winner changes, on each side")
 	fs.IntVar(&o.Blocks, "blocks", o.Blocks, "in how many turns the sides are measured")
 	fs.IntVar(&o.Background, "background", o.Background, "metric events a second of the other clusters meanwhile")
@@ -69,17 +81,24 @@ func (o *Options) AddFlags(fs *pflag.FlagSet) {
 
 // Validate names the flag that is wrong.
 func (o Options) Validate() error {
+	err := cmp.Or(
+		bound.AtLeast("--clusters", o.Clusters, 3),
+		bound.AtLeast("--placements", o.Placements, 1),
+		bound.Within("--scores", o.Scores, 1, schemas.MaxSamples),
+		bound.AtLeast("--blocks", o.Blocks, 1),
+		bound.AtLeast("--background", o.Background, 0),
+		bound.AtLeast("--score-writes", o.ScoreWrites, 0),
+		bound.AtLeast("--samples", o.Samples, 1),
+	)
 	switch {
-	case o.Clusters < 3:
-		return fmt.Errorf("--clusters is %d, want at least 3", o.Clusters)
-	case o.Placements < 1:
-		return fmt.Errorf("--placements is %d, want at least 1", o.Placements)
-	case o.Blocks < 1 || o.Rounds < o.Blocks:
+	case err != nil:
+		return err
+	case o.Scores > 1 && o.Background > 0:
+		return fmt.Errorf("--scores is %d, want 1 with --background", o.Scores)
+	case o.Rounds < o.Blocks:
 		return fmt.Errorf("--rounds is %d and --blocks %d, want at least one round a block", o.Rounds, o.Blocks)
-	case o.Background < 0 || o.ScoreWrites < 0 || o.ScoreWrites > o.Background && o.Background > 0:
+	case o.ScoreWrites > o.Background && o.Background > 0:
 		return fmt.Errorf("--background is %d and --score-writes %d, want at most one score an event", o.Background, o.ScoreWrites)
-	case o.Samples < 1:
-		return fmt.Errorf("--samples is %d, want at least 1", o.Samples)
 	case o.BackgroundScore != Placed && o.BackgroundScore != Other:
 		return fmt.Errorf("--background-score is %q, want %s or %s", o.BackgroundScore, Placed, Other)
 	}
@@ -109,6 +128,9 @@ func ocmLimits(name string) []string {
 
 func (o Options) title() string {
 	text := fmt.Sprintf("Move %d Placements among %d clusters, ", o.Placements, o.Clusters)
+	if o.Scores > 1 {
+		text = fmt.Sprintf("Move %d of %d Placements among %d clusters of %d scores each, ", o.moving(), o.Placements, o.Clusters, o.Scores)
+	}
 	if o.Background == 0 {
 		return text + "idle"
 	}
@@ -119,9 +141,32 @@ func (o Options) title() string {
 	return text
 }
 
+// comparison is the run's row among those of many scores.
+func (o Options) comparison() *bench.Comparison {
+	c := &bench.Comparison{
+		Title: "Sizes, beside OCM",
+		Row:   fmt.Sprintf("%d clusters of %d scores, %d Placements", o.Clusters, o.Scores, o.Placements),
+		Columns: []bench.Column{
+			{Title: "Spokewire: first", Measure: "Spokewire: first moved"}, {Title: "all", Measure: "Spokewire: all moved"},
+			{Title: access.PlacementWriter, Measure: "Spokewire: " + access.PlacementWriter + ": resident"},
+		},
+	}
+	for _, limits := range []string{limitsDefault, limitsLifted} {
+		name := ocmName(limits)
+		c.Columns = append(c.Columns,
+			bench.Column{Title: "OCM, limits " + limits + ": first", Measure: name + ": first moved"}, bench.Column{Title: "all", Measure: name + ": all moved"},
+			bench.Column{Title: "controller", Measure: name + ": " + stack.ProcessOCM + ": resident"},
+		)
+	}
+	return c
+}
+
+// moving is how many Placements read the score that changes.
+func (o Options) moving() int { return (o.Placements + o.Scores - 1) / o.Scores }
+
 func (o Options) about() []string {
 	lines := []string{
-		fmt.Sprintf("One metric event changes the score of one cluster, and with it the best cluster of each of %d direct Placements.", o.Placements),
+		fmt.Sprintf("One metric event changes the score of one cluster, and with it the best cluster of each of %d direct Placements.", o.moving()),
 		"Time runs from just before the publish on NATS until a watch on the API server has shown the first and the last changed PlacementDecision.",
 	}
 	if o.HubScores {
@@ -129,6 +174,9 @@ func (o Options) about() []string {
 	}
 	if o.OCM {
 		lines = append(lines, fmt.Sprintf("OCM's controller (--kube-api-qps 50 and --kube-api-burst 100 by default, or both lifted to 100000) decides as many native Placements from AddOnPlacementScores; time runs from just before one of them is written. The sides take %d turns each; while one is measured, the processes of the other are stopped.", o.Blocks))
+	}
+	if o.Scores > 1 {
+		lines = append(lines, fmt.Sprintf("The other Placements read other scores: %d scorers, and as many AddOnPlacementScores of each cluster on OCM's side, hold up to %d of the %d.", (o.Scores+rig.ItemsEach-1)/rig.ItemsEach, rig.ItemsEach, o.Scores))
 	}
 	if o.Background == 0 {
 		return lines

@@ -83,10 +83,11 @@ func (m *runner) prepare(ctx context.Context) error {
 	if err := m.ourScores(ctx); err != nil {
 		return err
 	}
-	placements, err := m.rig.Place(ctx, "ours", o.Placements, ourScore, true)
+	all, err := m.rig.Place(ctx, "ours", o.Placements, m.dimensions(ourScore), true)
 	if err != nil {
 		return err
 	}
+	placements := rig.First(all, o.Scores)
 	m.sides = []side{&ours{runner: m, rec: newRecord(placements)}}
 	if err := m.wait(ctx, placements, rival); err != nil || !o.OCM {
 		return err
@@ -97,16 +98,14 @@ func (m *runner) prepare(ctx context.Context) error {
 // ourScores has every cluster scored, and the scores written to the hub.
 func (m *runner) ourScores(ctx context.Context) error {
 	m.rig.Say("scoring %d clusters", m.options.Clusters)
-	scorers := map[string]string{ourScore: metric}
+	dimensions := m.dimensions(ourScore)
 	if m.options.BackgroundScore == Other {
-		scorers[otherScore] = otherMetric
+		dimensions = append(dimensions, rig.Dimensions(otherScore, 1, otherMetric)...)
 	}
-	for name, metric := range scorers {
-		if err := m.rig.Apply(ctx, name, `linear(metric("`+metric+`"), 0, 100)`, m.options.HubScores); err != nil {
-			return err
-		}
+	if err := m.rig.Apply(ctx, dimensions, m.options.HubScores); err != nil {
+		return err
 	}
-	f, err := wire.Open(m.rig.URL, wire.Load{Clusters: m.clusters, Source: source, Samples: 1, Metric: metric, Range: others})
+	f, err := wire.Open(m.rig.URL, wire.Load{Clusters: m.clusters, Source: source, Samples: m.options.Scores, Metric: metric, Range: others})
 	if err != nil {
 		return err
 	}
@@ -120,26 +119,35 @@ func (m *runner) ourScores(ctx context.Context) error {
 		}
 	}
 	if !m.options.HubScores {
-		return m.rig.Stored(ctx, events.StreamScores, "sw.score.*."+ourScore, len(m.clusters))
+		return m.rig.Stored(ctx, events.StreamScores, "sw.score.>", len(m.clusters)*objects(dimensions))
 	}
-	return m.rig.ScoresOnHub(ctx, len(m.clusters))
+	return m.rig.ScoresOnHub(ctx, len(m.clusters)*objects(dimensions))
 }
 
+// dimensions are the scores of a side.
+func (m *runner) dimensions(name string) []rig.Dimension {
+	return rig.Dimensions(name, m.options.Scores, metric)
+}
+
+// objects is how many scorers, or AddOnPlacementScores, hold the scores.
+func objects(of []rig.Dimension) int { return len(rig.ByResource(of)) }
+
 func (m *runner) prepareOCM(ctx context.Context) error {
-	if err := m.rig.CreateScores(ctx, ocmScore, m.clusters, func(cluster string) int32 {
+	if err := m.rig.CreateScores(ctx, m.dimensions(ocmScore), m.clusters, func(cluster string) int32 {
 		return map[string]int32{rival: middle}[cluster]
 	}); err != nil {
 		return err
 	}
 	if m.options.Background > 0 && m.options.BackgroundScore == Other {
-		if err := m.rig.CreateScores(ctx, otherOCM, m.clusters, func(string) int32 { return 0 }); err != nil {
+		if err := m.rig.CreateScores(ctx, rig.Dimensions(otherOCM, 1, ""), m.clusters, func(string) int32 { return 0 }); err != nil {
 			return err
 		}
 	}
-	placements, err := m.rig.Place(ctx, "ocm", m.options.Placements, ocmScore, false)
+	all, err := m.rig.Place(ctx, "ocm", m.options.Placements, m.dimensions(ocmScore), false)
 	if err != nil {
 		return err
 	}
+	placements := rig.First(all, m.options.Scores)
 	up := false
 	for _, limits := range m.options.OCMQPS {
 		rec := newRecord(placements)
@@ -151,7 +159,7 @@ func (m *runner) prepareOCM(ctx context.Context) error {
 
 // publish is the one event that moves the Placements.
 func (m *runner) publish(ctx context.Context, cluster string, value float64) error {
-	e, err := eventOf(cluster, value)
+	e, err := m.eventOf(cluster, value)
 	if err != nil {
 		return err
 	}
@@ -159,8 +167,8 @@ func (m *runner) publish(ctx context.Context, cluster string, value float64) err
 	return err
 }
 
-func eventOf(cluster string, value float64) (event.Event, error) {
-	return events.New(schemas.TypeMetricsObserved, events.ClusterSource(cluster, source), &schemas.Metrics{Samples: []schemas.Sample{{Name: metric, Value: value}}})
+func (m *runner) eventOf(cluster string, value float64) (event.Event, error) {
+	return events.New(schemas.TypeMetricsObserved, events.ClusterSource(cluster, source), rig.Snapshot(m.dimensions(ourScore), value))
 }
 
 // wait waits until all of the Placements show the winner.

@@ -26,6 +26,8 @@ type side interface {
 	// flip returns what changes the contender's score to value.
 	flip(value int) (func(context.Context) error, error)
 	record() *record
+	// deciders are the processes that decide.
+	deciders() []string
 	// profiled are the processes whose profiles tell where the time goes.
 	profiled() []string
 	// count reads what the side's processes count.
@@ -40,12 +42,12 @@ type record struct {
 	up          *bool
 	first, last [][]time.Duration
 	// cores are those that each process used, rates what was counted a
-	// second.
-	cores, rates map[string][]float64
+	// second, memory what the processes that decide had resident, in MiB.
+	cores, rates, memory map[string][]float64
 }
 
 func newRecord(placements []string) *record {
-	return &record{placements: placements, up: new(bool), cores: map[string][]float64{}, rates: map[string][]float64{}}
+	return &record{placements: placements, up: new(bool), cores: map[string][]float64{}, rates: map[string][]float64{}, memory: map[string][]float64{}}
 }
 
 // ours is Spokewire.
@@ -57,6 +59,7 @@ type ours struct {
 
 func (s *ours) name() string       { return "Spokewire" }
 func (s *ours) record() *record    { return s.rec }
+func (s *ours) deciders() []string { return []string{access.PlacementWriter} }
 func (s *ours) profiled() []string { return append(rig.Services(), rig.Hub) }
 
 // start starts the services again where they were stopped.
@@ -86,7 +89,7 @@ func (s *ours) stop() error {
 }
 
 func (s *ours) flip(value int) (func(context.Context) error, error) {
-	e, err := eventOf(contender, float64(value))
+	e, err := s.eventOf(contender, float64(value))
 	if err != nil {
 		return nil, err
 	}
@@ -145,6 +148,8 @@ func (s *ours) count(ctx context.Context) (map[string]float64, error) {
 	return out, nil
 }
 
+func ocmName(limits string) string { return "OCM, client limits " + limits }
+
 // ocm is OCM's placement controller.
 type ocm struct {
 	*runner
@@ -152,8 +157,9 @@ type ocm struct {
 	limits string
 }
 
-func (s *ocm) name() string                                      { return "OCM, client limits " + s.limits }
+func (s *ocm) name() string                                      { return ocmName(s.limits) }
 func (s *ocm) record() *record                                   { return s.rec }
+func (s *ocm) deciders() []string                                { return []string{stack.ProcessOCM} }
 func (s *ocm) profiled() []string                                { return []string{rig.Hub} }
 func (s *ocm) stop() error                                       { return s.rig.Halt(stack.ProcessOCM) }
 func (s *ocm) count(context.Context) (map[string]float64, error) { return map[string]float64{}, nil }
@@ -166,8 +172,9 @@ func (s *ocm) start(ctx context.Context) error {
 }
 
 func (s *ocm) flip(value int) (func(context.Context) error, error) {
+	scores := rig.Scores(rig.ByResource(s.dimensions(ocmScore))[0], 1, int32(value))
 	return func(ctx context.Context) error {
-		if err := s.rig.WriteScore(ctx, contender, ocmScore, int32(value)); err != nil {
+		if err := s.rig.WriteScores(ctx, contender, ocmScore, scores); err != nil {
 			return fmt.Errorf("write score %s of %s: %w", ocmScore, contender, err)
 		}
 		return nil
@@ -204,7 +211,7 @@ func (s *ocm) background(ctx context.Context) error {
 		group.Go(func() error {
 			for i := range due {
 				value := int32((i + i/len(quiet)*7) % others)
-				if err := s.rig.WriteScore(context.WithoutCancel(ctx), quiet[i%len(quiet)], name, value); err != nil {
+				if err := s.rig.WriteScores(context.WithoutCancel(ctx), quiet[i%len(quiet)], name, rig.Scores(rig.Dimensions(name, 1, ""), 0, value)); err != nil {
 					return err
 				}
 				s.noise.Add(1)

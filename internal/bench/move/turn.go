@@ -79,6 +79,13 @@ func (m *runner) block(ctx context.Context, s side, block int) error {
 	if noise := m.noise.Load() - written; noise > 0 {
 		rec.rates[backgroundWrites] = append(rec.rates[backgroundWrites], float64(noise)/seconds)
 	}
+	for _, name := range s.deciders() {
+		memory, err := m.rig.Memory(name)
+		if err != nil {
+			return err
+		}
+		rec.memory[name] = append(rec.memory[name], float64(memory.Resident)/(1<<20))
+	}
 	for _, name := range now.Names() {
 		rec.cores[name] = append(rec.cores[name], now.Cores(usage, name))
 	}
@@ -155,6 +162,9 @@ func (m *runner) result() bench.Result {
 	for _, s := range m.sides {
 		m.sideNotes(&out, s)
 	}
+	if m.options.Scores > 1 {
+		out.Comparison = m.options.comparison()
+	}
 	return out
 }
 
@@ -173,6 +183,9 @@ func (m *runner) sideNotes(out *bench.Result, s side) {
 		if rates, ok := rec.rates[what]; ok {
 			out.Add(s.name()+": "+what, bench.PerSecond, nil, rates...)
 		}
+	}
+	for _, name := range s.deciders() {
+		out.Add(s.name()+": "+name+": resident", bench.MiB, nil, rec.memory[name]...)
 	}
 	for _, name := range append([]string{stack.ProcessNATS, rig.Hub, "etcd", stack.ProcessOCM, rig.Bench}, rig.Services()...) {
 		cores := rec.cores[name]

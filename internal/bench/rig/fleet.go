@@ -64,12 +64,26 @@ func (r *Rig) Stored(ctx context.Context, stream, filter string, n int) error {
 
 var errEnough = errors.New("enough")
 
-// Apply asks for a scorer over the bus.
-func (r *Rig) Apply(ctx context.Context, name, cel string, hub bool) error {
+// Apply asks over the bus for a scorer of each resource of the dimensions.
+func (r *Rig) Apply(ctx context.Context, dimensions []Dimension, hub bool) error {
+	for _, group := range ByResource(dimensions) {
+		if err := r.apply(ctx, group, hub); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Rig) apply(ctx context.Context, group []Dimension, hub bool) error {
 	validFor := schemas.Duration(6 * time.Hour)
+	items := make([]schemas.ScorerItem, len(group))
+	for i, d := range group {
+		items[i] = d.item()
+	}
+	name := group[0].Resource
 	s := &schemas.Scorer{
 		APIVersion: schemas.ScorerAPIVersion, Kind: schemas.ScorerKind, Metadata: schemas.Metadata{Name: name},
-		Spec: schemas.ScorerSpec{CEL: cel, ValidFor: &validFor, Hub: &hub},
+		Spec: schemas.ScorerSpec{Items: items, ValidFor: &validFor, Hub: &hub},
 	}
 	e, err := events.New(schemas.TypeConfigScorer, events.ServiceSource(Bench), s)
 	if err != nil {

@@ -22,15 +22,15 @@ const (
 )
 
 // Place creates n Placements, PREFIX-0 and so on, that each want the one
-// cluster with the best score of that name. Direct ones are decided by us,
-// the others by OCM.
-func (r *Rig) Place(ctx context.Context, prefix string, n int, score string, direct bool) ([]string, error) {
+// cluster with the best score, in turn of each dimension. Direct ones are
+// decided by us, the others by OCM.
+func (r *Rig) Place(ctx context.Context, prefix string, n int, by []Dimension, direct bool) ([]string, error) {
 	names := make([]string, n)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(writers)
 	for i := range names {
 		names[i] = fmt.Sprintf("%s-%d", prefix, i)
-		p := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Name: names[i], Namespace: Namespace}, Spec: BestBy(score)}
+		p := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Name: names[i], Namespace: Namespace}, Spec: by[i%len(by)].Best()}
 		if direct {
 			p.Annotations = map[string]string{directAnnotation: "true"}
 		}
@@ -42,41 +42,37 @@ func (r *Rig) Place(ctx context.Context, prefix string, n int, score string, dir
 	return names, group.Wait()
 }
 
-// BestBy selects the one cluster with the best score of that name.
-func BestBy(score string) clusterv1beta1.PlacementSpec {
-	one := int32(1)
-	return clusterv1beta1.PlacementSpec{
-		NumberOfClusters: &one,
-		PrioritizerPolicy: clusterv1beta1.PrioritizerPolicy{
-			Mode: clusterv1beta1.PrioritizerPolicyModeExact,
-			Configurations: []clusterv1beta1.PrioritizerConfig{{Weight: 1, ScoreCoordinate: &clusterv1beta1.ScoreCoordinate{
-				Type: clusterv1beta1.ScoreCoordinateTypeAddOn, AddOn: &clusterv1beta1.AddOnScore{ResourceName: score, ScoreName: score},
-			}}},
-		},
+// CreateScores creates the AddOnPlacementScores of the dimensions for each
+// cluster; first is the value of the first dimension.
+func (r *Rig) CreateScores(ctx context.Context, of []Dimension, clusters []string, first func(cluster string) int32) error {
+	for _, group := range ByResource(of) {
+		if err := r.createScores(ctx, group, clusters, first); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
-// CreateScores creates an AddOnPlacementScore of that name for each cluster
-// and gives it its value.
-func (r *Rig) CreateScores(ctx context.Context, name string, clusters []string, value func(cluster string) int32) error {
+func (r *Rig) createScores(ctx context.Context, of []Dimension, clusters []string, first func(cluster string) int32) error {
+	name := of[0].Resource
 	r.Say("creating %d AddOnPlacementScores %s", len(clusters), name)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(writers)
-	for _, cluster := range clusters {
+	for i, cluster := range clusters {
 		group.Go(func() error {
 			s := &clusterv1alpha1.AddOnPlacementScore{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: cluster}}
 			if _, err := r.Hub.ClusterV1alpha1().AddOnPlacementScores(cluster).Create(ctx, s, metav1.CreateOptions{}); err != nil {
 				return err
 			}
-			return r.WriteScore(ctx, cluster, name, value(cluster))
+			return r.WriteScores(ctx, cluster, name, Scores(of, i, first(cluster)))
 		})
 	}
 	return group.Wait()
 }
 
-// WriteScore changes the value of an AddOnPlacementScore in one call.
-func (r *Rig) WriteScore(ctx context.Context, cluster, name string, value int32) error {
-	patch, err := json.Marshal(map[string]any{"status": map[string]any{"scores": []map[string]any{{"name": name, "value": value}}}})
+// WriteScores replaces the values of an AddOnPlacementScore in one call.
+func (r *Rig) WriteScores(ctx context.Context, cluster, name string, scores []clusterv1alpha1.AddOnPlacementScoreItem) error {
+	patch, err := json.Marshal(map[string]any{"status": map[string]any{"scores": scores}})
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clusterclient "open-cluster-management.io/api/client/cluster/clientset/versioned"
 
+	"github.com/spokewire/spokewire/internal/pause"
 	"github.com/spokewire/spokewire/internal/stack"
 	"github.com/spokewire/spokewire/pkg/events/jetstream"
 )
@@ -125,21 +126,18 @@ func (r *Rig) stop() error {
 	return nil
 }
 
-// Poll calls check every pause until it says true, for at most that long.
-func Poll(ctx context.Context, what string, most, pause time.Duration, check func() (bool, error)) error {
-	ctx, cancel := context.WithTimeout(ctx, most)
+// Poll calls check, with a pause between, until it says true, for at most that
+// long.
+func Poll(ctx context.Context, what string, most, between time.Duration, check func() (bool, error)) error {
+	ctx, cancel := pause.Within(ctx, most)
 	defer cancel()
-	ticker := time.NewTicker(pause)
-	defer ticker.Stop()
 	for {
 		done, err := check()
 		if done || err != nil {
 			return err
 		}
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
-			return fmt.Errorf("%s: not within %s: %w", what, most, ctx.Err())
+		if !pause.For(ctx, between) {
+			return fmt.Errorf("%s: %w", what, pause.Why(ctx))
 		}
 	}
 }

@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/spokewire/spokewire/internal/pause"
 )
 
 // Tracker watches the PlacementDecisions of the hub and takes the time of
@@ -119,7 +121,7 @@ func (t *Tracker) Expect(placements []string, winner string) *Move {
 // Wait returns when the first and the last of the Placements moved, and how
 // many did.
 func (t *Tracker) Wait(ctx context.Context, m *Move, most time.Duration) (first, last time.Time, moved int, err error) {
-	ctx, cancel := context.WithTimeout(ctx, most)
+	ctx, cancel := pause.Within(ctx, most)
 	defer cancel()
 	select {
 	case <-m.done:
@@ -132,7 +134,7 @@ func (t *Tracker) Wait(ctx context.Context, m *Move, most time.Duration) (first,
 		return time.Time{}, time.Time{}, 0, t.err
 	case len(m.left) > 0:
 		t.waiting = nil
-		return time.Time{}, time.Time{}, len(m.times), fmt.Errorf("%d Placements did not move to %s within %s: %w", len(m.left), m.winner, most, ctx.Err())
+		return time.Time{}, time.Time{}, len(m.times), fmt.Errorf("%d Placements did not move to %s: %w", len(m.left), m.winner, pause.Why(ctx))
 	case len(m.times) == 0:
 		return time.Time{}, time.Time{}, 0, nil
 	}

@@ -92,16 +92,19 @@ func (m *runner) prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := m.rig.Apply(ctx, score, `linear(metric("`+metric+`"), 0, 100)`, true); err != nil {
+	if err := m.rig.Apply(ctx, m.dimensions(), true); err != nil {
 		return err
 	}
-	m.rig.Say("waiting for %d scores on the hub", len(clusters))
-	if err := m.rig.ScoresOnHub(ctx, len(clusters)); err != nil {
+	objects := len(clusters) * len(rig.ByResource(m.dimensions()))
+	m.rig.Say("waiting for %d AddOnPlacementScores on the hub", objects)
+	if err := m.rig.ScoresOnHub(ctx, objects); err != nil {
 		return err
 	}
-	if m.placements, err = m.rig.Place(ctx, "ours", m.options.Placements, score, true); err != nil {
+	all, err := m.rig.Place(ctx, "ours", m.options.Placements, m.dimensions(), true)
+	if err != nil {
 		return err
 	}
+	m.placements = rig.First(all, m.options.Scores)
 	if m.tracker, err = m.rig.Track(ctx); err != nil {
 		return err
 	}
@@ -109,8 +112,12 @@ func (m *runner) prepare(ctx context.Context) error {
 	return err
 }
 
+func (m *runner) dimensions() []rig.Dimension {
+	return rig.Dimensions(score, m.options.Scores, metric)
+}
+
 func (m *runner) publish(ctx context.Context, cluster string, value float64) error {
-	e, err := events.New(schemas.TypeMetricsObserved, events.ClusterSource(cluster, source), &schemas.Metrics{Samples: []schemas.Sample{{Name: metric, Value: value}}})
+	e, err := events.New(schemas.TypeMetricsObserved, events.ClusterSource(cluster, source), rig.Snapshot(m.dimensions(), value))
 	if err != nil {
 		return err
 	}
@@ -145,7 +152,7 @@ func (m *runner) weigh(ctx context.Context) error {
 func (m *runner) result() bench.Result {
 	o := m.options
 	out := bench.Result{
-		Title: fmt.Sprintf("%d clusters of %d series each, %d Placements", o.Clusters, o.Series, o.Placements),
+		Title: o.title(),
 		About: []string{
 			"Every cluster is scored, and every score is on the hub. Memory is that which is resident once all is settled, at first and after each cold start; the peak is that of a process's whole life.",
 			"Cold start: all of the hub's services are killed at once and a metric is published that makes another cluster the best. Time runs from the kill, so the 100 to 200 ms are in it after which the stack starts a process again.",

@@ -12,7 +12,7 @@ func TestMain(m *testing.M) { benchtest.Main(m) }
 func TestRun(t *testing.T) {
 	t.Parallel()
 	o := scale.DefaultOptions()
-	o.Clusters, o.Series, o.Placements, o.Restarts = 5, 3, 2, 1
+	o.Clusters, o.Series, o.Scores, o.Placements, o.Restarts = 5, 12, 11, 12, 1
 	r, err := scale.Run(t.Context(), benchtest.Env(t), o)
 	if err != nil {
 		t.Fatal(err)

@@ -1,11 +1,13 @@
 package scorer
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"github.com/spokewire/spokewire/internal/bound"
 )
 
 // Options of a run.
@@ -46,17 +48,19 @@ const backlog = 1000
 
 // Validate names the flag that is wrong.
 func (o Options) Validate() error {
-	switch {
-	case o.Clusters < 1 || o.Samples < 1 || o.Rounds < 1 || o.Rate < 1:
-		return errors.New("--clusters, --samples, --rounds and --rate must be at least 1")
-	case o.Events < 1 || o.Events >= max(backlog, 2*o.Clusters):
-		return fmt.Errorf("--events is %d, want 1 to %d: with two or more of a cluster waiting the scorer reads only the newest", o.Events, max(backlog, 2*o.Clusters)-1)
-	case o.Changes < 0 || o.Changes > 1:
-		return fmt.Errorf("--changes is %v, want 0 to 1", o.Changes)
-	case o.Live < time.Second:
-		return fmt.Errorf("--live is %s, want at least 1s", o.Live)
+	err := cmp.Or(
+		bound.AtLeast("--clusters", o.Clusters, 1),
+		bound.AtLeast("--samples", o.Samples, 1),
+		bound.AtLeast("--events", o.Events, 1),
+		bound.AtLeast("--rounds", o.Rounds, 1),
+		bound.AtLeast("--rate", o.Rate, 1),
+		bound.Within("--changes", o.Changes, 0, 1),
+		bound.AtLeast("--live", o.Live, time.Second),
+	)
+	if most := max(backlog, 2*o.Clusters) - 1; err == nil && o.Events > most {
+		return fmt.Errorf("--events is %d, want at most %d: with two or more of a cluster waiting the scorer reads only the newest", o.Events, most)
 	}
-	return nil
+	return err
 }
 
 func (o Options) every() int {

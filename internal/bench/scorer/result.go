@@ -12,7 +12,7 @@ func (m *runner) result() bench.Result {
 	out := bench.Result{
 		Title: fmt.Sprintf("Score metric events of %d samples", o.Samples),
 		About: []string{
-			fmt.Sprintf("A scorer process reads one metric of %d clusters; %g%% of the events change a score, which is published. It is stopped while %d events are stored, and then works them off. The plain consumer is a process with nats.go's ordered consumer, which reads the very same events from the same stream right after: it unmarshals them with encoding/json into our structs and checks nothing, or it checks all that we check.", o.Clusters, 100*o.Changes, o.Events),
+			fmt.Sprintf("A scorer process reads one metric of %d clusters; %.3g%% of the events change a score, which is published. It is stopped while %d events are stored, and then works them off. The plain consumer is a process with nats.go's ordered consumer, which reads the very same events from the same stream right after: it unmarshals them with encoding/json into our structs and checks nothing, or it checks all that we check.", o.Clusters, 100*o.Changes, o.Events),
 			fmt.Sprintf("In the live part a client publishes %d events/s and waits for their acknowledgements.", o.Rate),
 		},
 	}

@@ -69,7 +69,7 @@ func (m *runner) prepare(ctx context.Context) error {
 	if err := m.rig.Halt(access.PlacementWriter); err != nil {
 		return err
 	}
-	if err := m.rig.Apply(ctx, "bench", `linear(metric("`+metric+`"), 0, 100)`, true); err != nil {
+	if err := m.rig.Apply(ctx, rig.Dimensions("bench", 1, metric), true); err != nil {
 		return err
 	}
 	var err error

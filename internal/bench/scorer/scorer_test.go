@@ -22,6 +22,9 @@ func TestRun(t *testing.T) {
 	benchtest.Check(t, r, map[string]int{
 		"scorer": 2, "plain consumer, encoding/json": 2, "scorer by plain consumer, all checks": 2, "live: scored": 1,
 	})
+	if about := strings.Join(r.About, " "); !strings.Contains(about, " 3.5% of the events") {
+		t.Errorf("it is about %s, want 3.5%%", about)
+	}
 }
 
 func TestOptionsAreChecked(t *testing.T) {
