@@ -18,6 +18,20 @@ type Outcome struct{ Native, Direct, Before Answer }
 // Known says why Spokewire may answer otherwise than OCM, "" where it must
 // not. docs/placement.md argues each.
 func (f *Fleet) Known(p *clusterv1beta1.Placement, now time.Time, o Outcome) string {
+	if len(o.Direct.Faults)+len(o.Native.Faults) > 0 {
+		return ""
+	}
+	if why := f.knownChoice(p, now); why != "" && o.choiceAlone(p) {
+		return why
+	}
+	if !f.kept(o) {
+		return ""
+	}
+	return o.known(p)
+}
+
+// knownChoice says why Spokewire may choose other clusters than OCM.
+func (f *Fleet) knownChoice(p *clusterv1beta1.Placement, now time.Time) string {
 	zero := p.Annotations[annotationStalePolicy] == stalePolicyZero
 	switch {
 	// Its nanoseconds overflow in OCM, so that it does not tolerate at all.
@@ -30,16 +44,33 @@ func (f *Fleet) Known(p *clusterv1beta1.Placement, now time.Time, o Outcome) str
 	case !zero && readsScores(p) && f.expired(now):
 		return "an expression reads a score that expired"
 	}
-	if len(o.Direct.Faults)+len(o.Native.Faults) > 0 || !f.kept(o) {
-		return ""
+	return ""
+}
+
+const misconfigured, configured = "True/Misconfigured", "False/Succeedconfigured"
+
+// choiceAlone reports whether the answers differ in nothing but the clusters
+// and what follows from these. An expression that lacks the score that it
+// reads may fail on every cluster.
+func (o Outcome) choiceAlone(p *clusterv1beta1.Placement) bool {
+	n, d := o.Native, o.Direct
+	failed := readsScores(p) && n.Misconfigured == configured && d.Misconfigured == misconfigured
+	if n.Misconfigured != d.Misconfigured && !failed {
+		return false
 	}
-	return o.known(p)
+	return n.Satisfied == d.Satisfied || ofChoice(n.Satisfied) && ofChoice(d.Satisfied)
+}
+
+// ofChoice reports whether PlacementSatisfied says how many were chosen, and
+// not which sets there are to choose from.
+func ofChoice(satisfied string) bool {
+	_, reason, _ := strings.Cut(satisfied, "/")
+	return slices.Contains([]string{"AllDecisionsScheduled", "NotAllDecisionsScheduled", "NoManagedClusterMatched"}, reason)
 }
 
 // known compares the answers where a slip in a spec leaves Spokewire's
 // decision as it was, and says so, while OCM selects nothing.
 func (o Outcome) known(p *clusterv1beta1.Placement) string {
-	const misconfigured, configured = "True/Misconfigured", "False/Succeedconfigured"
 	emptied := len(o.Native.Clusters) == 0
 	switch n, d := o.Native, o.Direct; {
 	case emptied && n.Misconfigured == misconfigured && d.Misconfigured == misconfigured && badShare(p):

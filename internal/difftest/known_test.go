@@ -13,7 +13,7 @@ func TestKnownOutcomes(t *testing.T) {
 	answer := func(satisfied, misconfigured string, clusters ...string) Answer {
 		return Answer{Satisfied: satisfied, Misconfigured: misconfigured, Clusters: clusters}
 	}
-	const bad, good = "True/Misconfigured", "False/Succeedconfigured"
+	const bad, good = misconfigured, configured
 	const none, missing, scheduled, nowhere = "False/NoManagedClusterMatched", "False/NotAllDecisionsScheduled", "True/AllDecisionsScheduled", "False/NoIntersection"
 	before := answer(scheduled, good, "a", "b")
 	plain := func(*clusterv1beta1.Placement) {}
@@ -26,6 +26,11 @@ func TestKnownOutcomes(t *testing.T) {
 	}
 	twice := func(p *clusterv1beta1.Placement) {
 		p.Spec.DecisionStrategy.GroupStrategy.DecisionGroups = []clusterv1beta1.DecisionGroup{{GroupName: "x"}, {GroupName: "x"}}
+	}
+	late := func(p *clusterv1beta1.Placement) {
+		p.Spec.PrioritizerPolicy.Configurations = []clusterv1beta1.PrioritizerConfig{{ScoreCoordinate: &clusterv1beta1.ScoreCoordinate{
+			AddOn: &clusterv1beta1.AddOnScore{ResourceName: "nobody", ScoreName: "gives"},
+		}}}
 	}
 	share := func(p *clusterv1beta1.Placement) {
 		p.Spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup = intstr.FromString("2")
@@ -54,6 +59,11 @@ func TestKnownOutcomes(t *testing.T) {
 		"what is not carried":                 {cel(uncarried), Outcome{answer(scheduled, good, "a"), answer(none, bad), Answer{}}, true},
 		"a bad share":                         {share, Outcome{answer(scheduled, bad), answer(none, bad), Answer{}}, true},
 		"other clusters are never known":      {plain, Outcome{answer(scheduled, good, "a"), answer(scheduled, good, "b"), before}, false},
+		"a missing score chooses another":     {late, Outcome{answer(scheduled, good, "a"), answer(none, good), before}, true},
+		"but makes no Placement a bad one":    {late, Outcome{answer(scheduled, good, "a"), answer(none, bad), before}, false},
+		"nor hides a bad one":                 {late, Outcome{answer(none, bad), answer(scheduled, good, "a"), before}, false},
+		"nor takes a set away":                {late, Outcome{answer(scheduled, good, "a"), answer(nowhere, good), before}, false},
+		"nor excuses pages":                   {late, Outcome{answer(scheduled, good, "a"), faulty, before}, false},
 		"nor another reason":                  {plain, Outcome{answer(none, good), answer(nowhere, good), Answer{}}, false},
 		"nor with an expression that is true": {cel("true"), Outcome{answer(scheduled, good, "a"), answer(scheduled, good, "b"), before}, false},
 	}

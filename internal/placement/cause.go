@@ -65,6 +65,9 @@ func (r *Ranking) adopted() string {
 }
 
 func (r *Ranking) sameBy(generation int64) string {
+	if r.choice.stays {
+		return fmt.Sprintf("generation %d cannot be decided, so the last decision stays", generation)
+	}
 	if len(r.choice.ids) == 0 {
 		return fmt.Sprintf("generation %d selects no cluster, as the one before", generation)
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
 	"github.com/spokewire/spokewire/internal/brief"
 	"github.com/spokewire/spokewire/pkg/schemas"
 )
@@ -21,11 +23,24 @@ func Facts(d *schemas.PlacementDecision) []Fact {
 	}
 	return []Fact{
 		{"Cause", cause},
+		{"Misconfigured", Misconfiguration(d)},
 		{"Selected", Selection(d)},
 		{"Added", brief.List(d.Added)},
 		{"Removed", brief.List(d.Removed)},
 		{"Not eligible", brief.List(brief.Counts(d.Rejected))},
 	}
+}
+
+// Misconfiguration is what is wrong with the Placement, "" if nothing is. The
+// decision is then made from the rest of it, or is the last one that could be
+// made.
+func Misconfiguration(d *schemas.PlacementDecision) string {
+	for _, c := range d.Conditions {
+		if c.Type == clusterv1beta1.PlacementConditionMisconfigured && c.Status == conditionTrue {
+			return c.Message
+		}
+	}
+	return ""
 }
 
 // Sentence is the facts in one line, without the name of the cause.

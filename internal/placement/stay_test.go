@@ -74,6 +74,12 @@ func TestBadSpecKeepsTheDecision(t *testing.T) {
 			if c := d.Conditions[0]; c.Status != "False" || c.Reason != ReasonUnsatisfied || !strings.Contains(c.Message, "the last one stays, with 2 clusters") {
 				t.Errorf("it says %+v", c)
 			}
+			if !strings.Contains(Misconfiguration(&d), tt.wantField) || !strings.Contains(Sentence(&d), "Misconfigured: ") {
+				t.Errorf("it is told as %s", Sentence(&d))
+			}
+			if d.Cause != CauseSpecChanged || d.Message != "generation 2 cannot be decided, so the last decision stays" {
+				t.Errorf("the cause is %s: %s", d.Cause, d.Message)
+			}
 			if e := explanation(d, "c"); e.Reason != ExplainedHeld || *e.Score != 70 {
 				t.Errorf("c is explained by %+v", e)
 			}

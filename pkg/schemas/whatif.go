@@ -138,6 +138,9 @@ func (a *WhatIfAsk) validateLists() error {
 			return fieldErrorf(fmt.Sprintf("remove[%d]", i), "is empty")
 		}
 	}
+	if err := a.onceEach(); err != nil {
+		return err
+	}
 	for i := range a.Add {
 		if err := a.Add[i].Cluster.Validate(); err != nil {
 			return within(fmt.Sprintf("add[%d].cluster", i), err)
@@ -176,6 +179,25 @@ func (a *WhatIfAsk) validateLists() error {
 		if s.Value != nil && (*s.Value < MinScore || *s.Value > MaxScore) {
 			return fieldErrorf(field+"value", "is %d, want %d to %d", *s.Value, MinScore, MaxScore)
 		}
+	}
+	return nil
+}
+
+// onceEach refuses to assume two things of one cluster.
+func (a *WhatIfAsk) onceEach() error {
+	added, cordoned := map[string]bool{}, map[string]bool{}
+	for i := range a.Add {
+		name := a.Add[i].Cluster.Name
+		if added[name] {
+			return fieldErrorf(fmt.Sprintf("add[%d].cluster.name", i), "is %q again: add a cluster once", name)
+		}
+		added[name] = true
+	}
+	for i, c := range a.Cordon {
+		if cordoned[c.Cluster] {
+			return fieldErrorf(fmt.Sprintf("cordon[%d].cluster", i), "is %q again: assume one state of a cluster", c.Cluster)
+		}
+		cordoned[c.Cluster] = true
 	}
 	return nil
 }

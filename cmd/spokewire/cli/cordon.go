@@ -128,7 +128,7 @@ func (f *cordoning) ask(ctx context.Context, c *cobra.Command, b bus, cluster st
 		return nil, nil, err
 	}
 	if len(inventory.Entries[*schemas.Cluster](state, events.FamilyHub)) == 0 {
-		return nil, nil, fmt.Errorf("%q: the hub has no such cluster (spokewire get clusters lists them; a Cordon for one to come can be applied: spokewire apply --help)", cluster)
+		return nil, nil, fmt.Errorf("%w; a Cordon for one to come can be applied (spokewire apply --help)", noSuchCluster(cluster))
 	}
 	spec.By, spec.Reason = f.by, f.reason
 	if err := f.end(state.Now(), &spec); err != nil {
@@ -142,6 +142,10 @@ func (f *cordoning) ask(ctx context.Context, c *cobra.Command, b bus, cluster st
 		c.PrintErrf("OCM decides %s: for these, taint ManagedCluster %s (kubectl)\n", list(natives), cluster)
 	}
 	return done, state, nil
+}
+
+func noSuchCluster(cluster string) error {
+	return fmt.Errorf("%q: the hub has no such cluster: spokewire get clusters lists them", cluster)
 }
 
 // end sets until when it holds, by the server's time.
@@ -243,7 +247,12 @@ func stateOf(m events.Message) string {
 func uncordon(ctx context.Context, b bus, cluster string, spec schemas.CordonSpec) (*cordonDone, error) {
 	last, err := b.Last(ctx, events.StreamConfig, events.ConfigSubject(events.KindCordon, "", cluster))
 	switch {
-	case errors.Is(err, events.ErrNotFound), err == nil && stateOf(last) == "":
+	case errors.Is(err, events.ErrNotFound):
+		if _, err := b.Last(ctx, events.StreamHub, events.HubSubject(events.KindCluster, "", cluster)); errors.Is(err, events.ErrNotFound) {
+			return nil, noSuchCluster(cluster)
+		}
+		fallthrough
+	case err == nil && stateOf(last) == "":
 		return &cordonDone{Cluster: cluster, Cordon: schemas.CordonSpec{State: schemas.CordonLifted}}, nil
 	case err != nil:
 		return nil, err

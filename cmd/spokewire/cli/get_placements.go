@@ -100,6 +100,9 @@ func placementRow(p *inventory.Placement, now time.Time) []string {
 	row[0], row[1] = p.Namespace+"/"+p.Name, mode
 	if d := p.Decision; d != nil {
 		row[2], row[3], row[4], row[5] = d.Scheduler, placement.Selected(d.PlacementDecision), d.Cause, age(now, d.ReceivedAt)
+		if placement.Misconfiguration(d.PlacementDecision) != "" {
+			row[4] += ", misconfigured"
+		}
 	}
 	switch r := p.Receipt; {
 	case r != nil && r.Outcome == schemas.OutcomeUnchanged:

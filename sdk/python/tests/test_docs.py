@@ -10,6 +10,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import textwrap
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,6 +42,25 @@ def test_documented_blocks(server: Server, tmp_path: Path) -> None:
         )  # fmt: skip
         assert (done.returncode, done.stderr) == (0, ""), code
         assert done.stdout == want
+
+
+def test_the_readmes_block(server: Server, tmp_path: Path) -> None:
+    [code] = fenced("README.md", "python")
+    file = tmp_path / "block.py"
+    inside = textwrap.indent(code, "    ")
+    file.write_text(
+        f"import asyncio, spokewire\nasync def main():\n{inside}\nasyncio.run(main())\n"
+    )
+    subprocess.run([sys.executable, file], timeout=30, check=True)
+
+    async def stored() -> None:
+        async with sw.connect() as bus, contextlib.aclosing(bus.watch_metrics()) as updates:
+            update = await anext(updates)
+            assert isinstance(update, sw.Stored)
+            assert isinstance(update.payload, sw.Metrics)
+            assert [(s.name, s.value) for s in update.payload.samples] == [("cost_per_hour", 3.5)]
+
+    run(stored())
 
 
 def test_the_scorer_is_short() -> None:

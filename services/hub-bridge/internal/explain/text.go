@@ -1,10 +1,7 @@
 package explain
 
 import (
-	"slices"
-
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/spokewire/spokewire/internal/bridge"
@@ -18,9 +15,7 @@ import (
 func explanation(d *schemas.PlacementDecision) bridge.Explanation {
 	return bridge.Explanation{
 		Reason: d.Cause, Message: placement.Sentence(d), Generation: d.Placement.Generation,
-		Warning: slices.ContainsFunc(d.Conditions, func(c schemas.Condition) bool {
-			return c.Type == clusterv1beta1.PlacementConditionMisconfigured && c.Status == string(metav1.ConditionTrue)
-		}),
+		Warning: placement.Misconfiguration(d) != "",
 	}
 }
 
