@@ -22,7 +22,7 @@ func cordonCases() map[string]badCase {
 		"dev.spokewire.config.rebalance.requested.v1/kind":       {wantField: "kind"},
 		"dev.spokewire.config.rebalance.requested.v1/version":    {wantField: "apiVersion"},
 		"dev.spokewire.whatif.asked.v1/cordon":                   {wantField: "cordon[0].state"},
-		"dev.spokewire.whatif.asked.v1/cordon-twice":             {wantField: "cordon[1].cluster"},
+		"dev.spokewire.whatif.asked.v1/cordon-twice":             {wantField: "cordon[1].cluster", schemaTakesIt: true},
 		"dev.spokewire.placement.decided.v1/rebalance-id":        {wantField: "rebalance.id"},
 		"dev.spokewire.placement.decided.v1/rebalance-remaining": {wantField: "rebalance.remaining"},
 		"dev.spokewire.config.cordon.deleted.v1/missing":         {wantField: "name"},

@@ -33,7 +33,7 @@ func badCases() map[string]badCase {
 		"dev.spokewire.replay.asked.v1/name":                        {wantField: "name"},
 		"dev.spokewire.whatif.answered.v1/mode":                     {wantField: "decision.mode"},
 		"dev.spokewire.whatif.asked.v1/add":                         {wantField: "add[0].cluster.name"},
-		"dev.spokewire.whatif.asked.v1/add-twice":                   {wantField: "add[1].cluster.name"},
+		"dev.spokewire.whatif.asked.v1/add-twice":                   {wantField: "add[1].cluster.name", schemaTakesIt: true},
 		"dev.spokewire.whatif.asked.v1/label":                       {wantField: "metrics[0].labels"},
 		"dev.spokewire.whatif.asked.v1/metric":                      {wantField: "metrics[0].name"},
 		"dev.spokewire.whatif.asked.v1/remove":                      {wantField: "remove[1]"},

@@ -189,13 +189,13 @@ func (a *WhatIfAsk) onceEach() error {
 	for i := range a.Add {
 		name := a.Add[i].Cluster.Name
 		if added[name] {
-			return fieldErrorf(fmt.Sprintf("add[%d].cluster.name", i), "is %q again: add a cluster once", name)
+			return fieldErrorf(fmt.Sprintf("add[%d].cluster.name", i), "repeats %q: add a cluster once", name)
 		}
 		added[name] = true
 	}
 	for i, c := range a.Cordon {
 		if cordoned[c.Cluster] {
-			return fieldErrorf(fmt.Sprintf("cordon[%d].cluster", i), "is %q again: assume one state of a cluster", c.Cluster)
+			return fieldErrorf(fmt.Sprintf("cordon[%d].cluster", i), "repeats %q: assume one state of a cluster", c.Cluster)
 		}
 		cordoned[c.Cluster] = true
 	}
