@@ -26,7 +26,7 @@ func TestRepeatedDeliveriesChangeNothing(t *testing.T) {
 			t.Parallel()
 			s := startSmall(t, played.seed, ts)
 			s.traffic.again = true
-			for _, v := range s.run(t, 3*time.Second, func() time.Time {
+			for _, v := range s.run(t, patience, func() time.Time {
 				wait(t, 2*time.Second)
 				return s.started
 			}) {
@@ -99,7 +99,7 @@ func TestJumpsOfServerTimeChangeNothing(t *testing.T) {
 	s := startSmall(t, played.seed, taps{})
 	var offset atomic.Int64
 	s.bus.SetNow(func() time.Time { return time.Now().Add(time.Duration(offset.Load())) })
-	for _, v := range s.run(t, 3*time.Second, func() time.Time {
+	for _, v := range s.run(t, patience, func() time.Time {
 		wait(t, 500*time.Millisecond)
 		for _, jump := range []time.Duration{time.Hour, 0, -time.Hour, 0} {
 			offset.Store(int64(jump))
