@@ -138,15 +138,15 @@ func (c *Comparison) Summary() string {
 		len(c.Traces), c.Recommended.Moves(c.Traces, KindNoise), c.Steady.Moves(c.Traces, KindNoise), c.Late())
 }
 
-// fewestMoves of Steady on noise leave one to ours.
+// fewestMoves of Steady on noise are those of which a tenth is one.
 const fewestMoves = 10
 
 // Err says what is not as it must be.
 func (c *Comparison) Err() error {
 	moves, steady := c.Recommended.Moves(c.Traces, KindNoise), c.Steady.Moves(c.Traces, KindNoise)
 	switch late := c.Late(); {
-	case steady < fewestMoves:
-		return fmt.Errorf("steady moves %d times on noise, too seldom for a comparison: take more traces", steady)
+	case moves*10 > steady && steady < fewestMoves:
+		return fmt.Errorf("%d moves on noise, and Steady's %d are too few to say whether that is much: take more traces", moves, steady)
 	case moves*10 > steady:
 		return fmt.Errorf("%d moves on noise, want at most a tenth of Steady's %d", moves, steady)
 	case late > 0:

@@ -43,7 +43,7 @@ func TestErrSaysWhatIsWrong(t *testing.T) {
 	}{
 		"a tenth":  {result(2, time.Second), result(20, time.Second), "", "flap: traces=2 moves=2 steady=20 late=0"},
 		"too many": {result(3, 0), result(20, 0), "3 moves on noise", "flap: traces=2 moves=3 steady=20 late=0"},
-		"too few":  {result(0, 0), result(9, 0), "steady moves 9 times on noise, too seldom", "flap: traces=2 moves=0 steady=9 late=0"},
+		"too few":  {result(1, 0), result(9, 0), "1 moves on noise, and Steady's 9 are too few", "flap: traces=2 moves=1 steady=9 late=0"},
 		"late":     {result(0, time.Second), result(20, 0), "later than Steady on 1 steps", "flap: traces=2 moves=0 steady=20 late=1"},
 	} {
 		t.Run(name, func(t *testing.T) {
