@@ -14,14 +14,17 @@ type Programs struct {
 	// Definitions is the directory of the YAML of OCM's custom resource
 	// definitions.
 	Definitions string
+	// SIGDefinitions is that of SIG-Multicluster's.
+	SIGDefinitions string
 }
 
 // In finds the parts in binDir, as make puts them there.
 func In(binDir string) Programs {
 	return Programs{
-		APIServer:   filepath.Join(binDir, "kube-apiserver"),
-		Etcd:        filepath.Join(binDir, "etcd"),
-		Definitions: filepath.Join(binDir, "crds"),
+		APIServer:      filepath.Join(binDir, "kube-apiserver"),
+		Etcd:           filepath.Join(binDir, "etcd"),
+		Definitions:    filepath.Join(binDir, "crds"),
+		SIGDefinitions: filepath.Join(binDir, "crds-sig"),
 	}
 }
 

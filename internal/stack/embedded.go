@@ -2,6 +2,7 @@ package stack
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -98,8 +99,14 @@ func (s *Stack) populateEmbeddedHub(ctx context.Context, d deployed) error {
 	if err := waitForAPIServer(ctx, core); err != nil {
 		return err
 	}
-	if err := d.populateHub(ctx, PopulateOptions{CRDDir: hub.In(s.options.BinDir).Definitions, Spokes: s.options.spokes()}); err != nil {
+	programs := hub.In(s.options.BinDir)
+	if err := d.populateHub(ctx, PopulateOptions{CRDDir: programs.Definitions, Spokes: s.options.spokes()}); err != nil {
 		return err
+	}
+	if s.options.SIG {
+		if err := errors.Join(hub.InstallDefinitions(ctx, admin, programs.SIGDefinitions), grantSIG(ctx, admin, bridgeUser)); err != nil {
+			return err
+		}
 	}
 	if detour := s.options.Detours.Hub; detour != nil {
 		s.hub.bridge, err = detour(s.hub.bridge)

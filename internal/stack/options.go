@@ -49,6 +49,9 @@ type Options struct {
 	Detours Detours
 	// OCM runs OCM's own placement controller beside ours.
 	OCM bool
+	// SIG has the bridge of an embedded hub write SIG-Multicluster's
+	// PlacementDecisions and ClusterProfiles too.
+	SIG bool
 	// Interval is how often a spoke's collector scrapes.
 	Interval time.Duration
 	// Args are added to the command line of our processes, by their name.
@@ -72,6 +75,7 @@ func (o *Options) AddFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.BridgeKubeconfig, "bridge-kubeconfig", o.BridgeKubeconfig, "kubeconfig of hub-bridge on an existing hub, such as one with no other rights than those of deploy/k8s/hub-bridge (default: that of --hub)")
 	fs.StringVar(&o.NATS, "nats", o.NATS, "embedded, or the URL of a NATS server with JetStream")
 	fs.BoolVar(&o.OCM, "ocm", o.OCM, "run OCM's own placement controller too")
+	fs.BoolVar(&o.SIG, "sig", o.SIG, "write SIG-Multicluster's PlacementDecisions and ClusterProfiles too (embedded hub)")
 	fs.DurationVar(&o.Interval, "interval", o.Interval, "how often the spokes' collectors scrape")
 }
 
@@ -90,6 +94,8 @@ func (o Options) Validate() error {
 		return fmt.Errorf("%d replicas, want 1 to 5", o.Replicas)
 	case o.OCM && o.Hub == None:
 		return fmt.Errorf("--ocm needs a hub, but --hub is none")
+	case o.SIG && o.Hub != Embedded:
+		return fmt.Errorf("--sig is for an embedded hub, but --hub is %s: docs/interoperability.md says what another one needs", o.Hub)
 	case o.BridgeKubeconfig != "" && (o.Hub == None || o.Hub == Embedded):
 		return fmt.Errorf("--bridge-kubeconfig is for an existing hub, but --hub is %s", o.Hub)
 	case o.NATS == "" || o.Hub == "":

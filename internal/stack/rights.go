@@ -26,11 +26,32 @@ import (
 // GrantBridge applies the bridge's shipped manifests, with user in the place
 // of its service account: the roles are the very ones of a deployment.
 func GrantBridge(ctx context.Context, admin *rest.Config, user string) error {
+	files, err := k8s.HubBridge()
+	if err != nil {
+		return err
+	}
+	// The namespace comes before what is in it.
+	return grant(ctx, admin, user, files, "serviceaccount.yaml", "clusterrole.yaml", "role.yaml", "bindings.yaml")
+}
+
+// grantSIG applies what the bridge needs besides to write SIG-Multicluster's
+// objects.
+func grantSIG(ctx context.Context, admin *rest.Config, user string) error {
+	files, err := k8s.Interoperability()
+	if err != nil {
+		return err
+	}
+	return grant(ctx, admin, user, files, "slices.yaml", "profiles.yaml")
+}
+
+// grant applies manifests in their order, with user in the place of their
+// service account.
+func grant(ctx context.Context, admin *rest.Config, user string, files fs.FS, names ...string) error {
 	core, err := kubernetes.NewForConfig(admin)
 	if err != nil {
 		return err
 	}
-	manifests, err := bridgeManifests()
+	manifests, err := readManifests(files, names)
 	if err != nil {
 		return err
 	}
@@ -80,14 +101,9 @@ func createRight(ctx context.Context, core kubernetes.Interface, object runtime.
 	return err
 }
 
-// bridgeManifests decodes the manifests, the namespace before what is in it.
-func bridgeManifests() ([]runtime.Object, error) {
-	files, err := k8s.HubBridge()
-	if err != nil {
-		return nil, err
-	}
+func readManifests(files fs.FS, names []string) ([]runtime.Object, error) {
 	var objects []runtime.Object
-	for _, name := range []string{"serviceaccount.yaml", "clusterrole.yaml", "role.yaml", "bindings.yaml"} {
+	for _, name := range names {
 		text, err := fs.ReadFile(files, name)
 		if err != nil {
 			return nil, err

@@ -61,6 +61,9 @@ func (s *Stack) startService(ctx context.Context, service, name string) error {
 	args := []string{service, "--listen", address}
 	if service == access.HubBridge {
 		args = append(args, "--kubeconfig", s.hub.bridge, "--namespace", s.hub.lease, "--identity", s.identity(name))
+		if s.options.SIG {
+			args = append(args, "--sig-placement-decisions", "--write-cluster-profiles")
+		}
 	}
 	s.health[name] = "http://" + address
 	return s.start(s.self(name, env, args...))

@@ -1,18 +1,23 @@
 package e2e
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	sigclient "sigs.k8s.io/cluster-inventory-api/client/clientset/versioned"
+
 	"github.com/spokewire/spokewire/internal/stack"
+	"github.com/spokewire/spokewire/internal/testwait"
 	"github.com/spokewire/spokewire/internal/tour"
 )
 
 func TestTheTourShowsWhatItPromises(t *testing.T) {
 	t.Parallel()
-	s := startStack(t, func(o *stack.Options) { o.Spokes = 3 })
+	s := startStack(t, func(o *stack.Options) { o.Spokes, o.SIG = 3, true })
 	var shown strings.Builder
 	result, err := tour.Run(t.Context(), s, 2*time.Minute, &shown)
 	t.Log(shown.String())
@@ -27,4 +32,23 @@ func TestTheTourShowsWhatItPromises(t *testing.T) {
 			t.Errorf("the tour does not show %q", want)
 		}
 	}
+	testwait.Within(t, 20*time.Second, func() string { return speaksSIG(t, s) })
+}
+
+// speaksSIG says what SIG-Multicluster's objects of the tour's Placement lack.
+func speaksSIG(t *testing.T, s *stack.Stack) string {
+	t.Helper()
+	hub := sigclient.NewForConfigOrDie(hubOf(t, s).config).ApisV1alpha1()
+	slice, err := hub.PlacementDecisions("default").Get(t.Context(), "demo-train-slice-0", metav1.GetOptions{})
+	if err != nil {
+		return err.Error()
+	}
+	if len(slice.Decisions) != 1 {
+		return fmt.Sprintf("the slice has %d clusters, want 1", len(slice.Decisions))
+	}
+	_, err = hub.ClusterProfiles("default").Get(t.Context(), slice.Decisions[0].ClusterProfileRef.Name, metav1.GetOptions{})
+	if err != nil {
+		return err.Error()
+	}
+	return ""
 }
