@@ -23,6 +23,8 @@ var (
 	finite   = object{"minimum": -math.MaxFloat64, "maximum": math.MaxFloat64}
 	score    = object{"minimum": schemas.MinScore, "maximum": schemas.MaxScore}
 	note     = object{"maxLength": schemas.MaxNote}
+	byLabel  = object{"pattern": labelName, "maxLength": schemas.MaxLabelNameLength}
+	byLimit  = object{"minimum": 0, "maximum": schemas.MaxScoreItems}
 
 	// What OCM's resource definition checks; what stands on the hub passed it.
 	dynamicSpec = object{"properties": object{
@@ -143,6 +145,10 @@ var fieldRules = map[string]object{
 	"ScorerSpec.cel":                   notEmpty,
 	"ScorerSpec.items":                 {"minItems": 1, "maxItems": schemas.MaxScoreItems},
 	"ScorerSpec.validFor":              {"allOf": []object{{"pattern": someDigit}}},
+	"ScorerSpec.by":                    byLabel,
+	"ScorerSpec.limit":                 byLimit,
+	"ScorerItem.by":                    byLabel,
+	"ScorerItem.limit":                 byLimit,
 	"ScorerItem.name":                  notEmpty,
 	"ScorerItem.cel":                   notEmpty,
 	"PlacementRequest.apiVersion":      {"const": schemas.PlacementAPIVersion},
@@ -221,5 +227,9 @@ var typeRules = map[string]object{
 			"then": object{"properties": object{"force": object{"const": false}}},
 		},
 	},
-	"ScorerSpec": {"oneOf": []object{{"required": []string{"cel"}}, {"required": []string{"items"}}}},
+	"ScorerSpec": {
+		"oneOf":             []object{{"required": []string{"cel"}}, {"required": []string{"items"}}},
+		"dependentRequired": object{"by": []string{"cel"}, "limit": []string{"by"}},
+	},
+	"ScorerItem": {"dependentRequired": object{"limit": []string{"by"}}},
 }

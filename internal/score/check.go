@@ -40,6 +40,8 @@ func hint(lines []string) string {
 		return "; write numbers beside a metric with a decimal point: 8.0, not 8"
 	case strings.Contains(all, "'min' applied to"), strings.Contains(all, "'max' applied to"):
 		return "; min and max take a metric name: of numbers, write math.least(a, b) or math.greatest(a, b)"
+	case strings.Contains(all, "_over' applied to"), strings.Contains(all, "'rate' applied to"), strings.Contains(all, "'ewma' applied to"):
+		return `; they take a metric's name and a window: rate("x", duration("5m")), percentile_over("x", 95, duration("5m")), ewma("x", duration("1m"), duration("10m"))`
 	}
 	return ""
 }

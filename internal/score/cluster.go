@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/spokewire/spokewire/internal/series"
+	"github.com/spokewire/spokewire/internal/window"
 )
 
 // Cluster is what is known of one cluster.
@@ -25,4 +26,7 @@ type Source struct {
 	ReceivedAt time.Time
 	// Samples come from [series.NewSamples].
 	Samples []series.Sample
+	// Past is what went before, up to and with this snapshot, of the series
+	// that somebody looks back at; nil where it is not known.
+	Past *window.Window
 }

@@ -35,6 +35,10 @@ type function struct {
 	bind   func(r *reader, args arguments) (any, *problem)
 	// metric is true where the first argument is a metric name.
 	metric bool
+	// past is true where the last argument is how far to look back. That, the
+	// metric name and the labels are written out then: what is to be kept is
+	// known when the expression is compiled.
+	past bool
 }
 
 func newEnv() (*cel.Env, error) {
@@ -52,7 +56,7 @@ func newEnv() (*cel.Env, error) {
 	for _, f := range readers() {
 		options = append(options, f.declare()...)
 	}
-	options = append(options, numeric("linear", linear), numeric("clamp", clamp))
+	options = append(options, numeric("linear", linear), numeric("clamp", clamp), stepwise())
 	env, err := cel.NewEnv(options...)
 	if err != nil {
 		return nil, fmt.Errorf("CEL environment: %w", err)

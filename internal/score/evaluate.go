@@ -57,36 +57,65 @@ func Without(name, reason, message string) Item {
 // Evaluate applies the program to a cluster. It depends on nothing but its
 // arguments.
 func (p *Program) Evaluate(c *Cluster, now time.Time) Result {
-	result := Result{Items: make([]Item, len(p.items))}
-	var oldest time.Time
-	valued := false
+	e := evaluation{cluster: c, now: now, validFor: p.validFor}
+	e.result.Items = make([]Item, 0, len(p.items))
 	for i := range p.items {
-		r := &reader{cluster: c, now: now, validFor: p.validFor}
-		it := p.items[i].evaluate(r)
-		if !r.stale.IsZero() {
-			result.Wake = earlier(result.Wake, r.stale)
+		if it := &p.items[i]; it.by != "" && it.broken == nil {
+			e.each(it)
+		} else {
+			r := e.reader()
+			e.add(r, it.evaluate(r, it.name))
 		}
-		if it.Value != nil {
-			valued = true
-			if !r.oldest.IsZero() {
-				oldest = earlier(oldest, r.oldest)
-			}
-		}
-		result.Items[i] = it
 	}
-	switch {
-	case !valued:
-	case oldest.IsZero():
-		result.Timeless = true
-		result.ValidUntil = now.Add(p.validFor)
-	default:
-		result.ValidUntil = oldest.Add(p.validFor)
-	}
-	return result
+	return e.done()
 }
 
-func (i *item) evaluate(r *reader) Item {
-	out := Item{Name: i.name}
+// evaluation is one under way.
+type evaluation struct {
+	cluster  *Cluster
+	now      time.Time
+	validFor time.Duration
+	result   Result
+	oldest   time.Time // of the samples that items with a value rest on
+	valued   bool
+}
+
+func (e *evaluation) reader() *reader {
+	return &reader{cluster: e.cluster, now: e.now, validFor: e.validFor}
+}
+
+// add takes an item in, and what the reader noted meanwhile.
+func (e *evaluation) add(r *reader, it Item) {
+	e.note(r)
+	if it.Value != nil {
+		e.valued = true
+		if !r.oldest.IsZero() {
+			e.oldest = earlier(e.oldest, r.oldest)
+		}
+	}
+	e.result.Items = append(e.result.Items, it)
+}
+
+func (e *evaluation) note(r *reader) {
+	if !r.stale.IsZero() {
+		e.result.Wake = earlier(e.result.Wake, r.stale)
+	}
+}
+
+func (e *evaluation) done() Result {
+	switch {
+	case !e.valued:
+	case e.oldest.IsZero():
+		e.result.Timeless = true
+		e.result.ValidUntil = e.now.Add(e.validFor)
+	default:
+		e.result.ValidUntil = e.oldest.Add(e.validFor)
+	}
+	return e.result
+}
+
+func (i *item) evaluate(r *reader, name string) Item {
+	out := Item{Name: name}
 	raw, p := i.run(r)
 	if p != nil {
 		out.Reason, out.Message = p.reason, p.message

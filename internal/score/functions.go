@@ -19,20 +19,21 @@ func readers() []function {
 	texts := []*cel.Type{cel.StringType, cel.StringType}
 	labelled := []*cel.Type{cel.StringType, cel.MapType(cel.StringType, cel.StringType)}
 	metric := [][]*cel.Type{text, labelled}
-	return []function{
-		{"metric", metric, cel.DoubleType, readMetric, true},
-		{"sum", metric, cel.DoubleType, aggregate(sum), true},
-		{"avg", metric, cel.DoubleType, aggregate(avg), true},
-		{"min", metric, cel.DoubleType, aggregate(slices.Min[[]float64]), true},
-		{"max", metric, cel.DoubleType, aggregate(slices.Max[[]float64]), true},
-		{"count", metric, cel.IntType, readCount, true},
-		{"values", metric, cel.ListType(cel.DoubleType), readValues, true},
-		{"fresh", metric, cel.BoolType, readFresh, true},
-		{"label", [][]*cel.Type{text, texts}, cel.StringType, readLabel, false},
-		{"claim", [][]*cel.Type{text, texts}, cel.StringType, readClaim, false},
-		{"has_label", [][]*cel.Type{text}, cel.BoolType, hasLabel, false},
-		{"has_claim", [][]*cel.Type{text}, cel.BoolType, hasClaim, false},
+	now := []function{
+		{"metric", metric, cel.DoubleType, readMetric, true, false},
+		{"sum", metric, cel.DoubleType, aggregate(sum), true, false},
+		{"avg", metric, cel.DoubleType, aggregate(avg), true, false},
+		{"min", metric, cel.DoubleType, aggregate(slices.Min[[]float64]), true, false},
+		{"max", metric, cel.DoubleType, aggregate(slices.Max[[]float64]), true, false},
+		{"count", metric, cel.IntType, readCount, true, false},
+		{"values", metric, cel.ListType(cel.DoubleType), readValues, true, false},
+		{"fresh", metric, cel.BoolType, readFresh, true, false},
+		{"label", [][]*cel.Type{text, texts}, cel.StringType, readLabel, false, false},
+		{"claim", [][]*cel.Type{text, texts}, cel.StringType, readClaim, false, false},
+		{"has_label", [][]*cel.Type{text}, cel.BoolType, hasLabel, false, false},
+		{"has_claim", [][]*cel.Type{text}, cel.BoolType, hasClaim, false, false},
 	}
+	return slices.Concat(now, groupers(), pastReaders())
 }
 
 // arguments are those of one call, without the reader.
@@ -40,12 +41,15 @@ type arguments []ref.Val
 
 func (a arguments) text(i int) string { return string(a[i].(types.String)) }
 
-// labels returns the second argument, nil if there is none.
+// labels returns the second argument, nil if that is no labels.
 func (a arguments) labels() map[string]string {
 	if len(a) < 2 {
 		return nil
 	}
-	m := a[1].(traits.Mapper)
+	m, ok := a[1].(traits.Mapper)
+	if !ok {
+		return nil
+	}
 	labels := make(map[string]string, int(m.Size().(types.Int)))
 	for it := m.Iterator(); it.HasNext() == types.True; {
 		key := it.Next()
@@ -67,26 +71,26 @@ func (f *function) call(args ...ref.Val) ref.Val {
 }
 
 func readMetric(r *reader, args arguments) (any, *problem) {
-	v, p := r.one(args.text(0), args.labels())
+	v, p := r.one(args.text(0), r.labels(args))
 	return v, p
 }
 
 func aggregate(of func([]float64) float64) func(*reader, arguments) (any, *problem) {
 	return func(r *reader, args arguments) (any, *problem) {
-		values := r.all(args.text(0), args.labels())
+		values := r.all(args.text(0), r.labels(args))
 		if len(values) == 0 {
-			return nil, r.missing(args.text(0), args.labels())
+			return nil, r.missing(args.text(0), r.labels(args))
 		}
 		return of(values), nil
 	}
 }
 
 func readCount(r *reader, args arguments) (any, *problem) {
-	return int64(len(r.all(args.text(0), args.labels()))), nil
+	return int64(len(r.all(args.text(0), r.labels(args)))), nil
 }
 
 func readValues(r *reader, args arguments) (any, *problem) {
-	values := r.all(args.text(0), args.labels())
+	values := r.all(args.text(0), r.labels(args))
 	if values == nil {
 		values = []float64{}
 	}
@@ -94,7 +98,7 @@ func readValues(r *reader, args arguments) (any, *problem) {
 }
 
 func readFresh(r *reader, args arguments) (any, *problem) {
-	return len(r.all(args.text(0), args.labels())) > 0, nil
+	return len(r.all(args.text(0), r.labels(args))) > 0, nil
 }
 
 func readLabel(r *reader, args arguments) (any, *problem) {

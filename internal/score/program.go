@@ -1,6 +1,7 @@
 package score
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
 
+	"github.com/spokewire/spokewire/internal/window"
 	"github.com/spokewire/spokewire/pkg/schemas"
 )
 
@@ -44,12 +46,18 @@ type Program struct {
 	items   []item
 	metrics map[string]struct{}
 	dynamic bool
+	asks    []window.Ask
 }
 
 type item struct {
 	name    string
 	program cel.Program
 	broken  *problem // set instead of program
+	// by, if set, is the label of which each value is an item, limit of them
+	// at most; readings are where the values come from.
+	by       string
+	limit    int
+	readings []reading
 }
 
 // Compile compiles a valid scorer. The error joins one *schemas.FieldError
@@ -67,16 +75,38 @@ func (c *Compiler) Compile(scorer *schemas.Scorer) (*Program, error) {
 	}
 	var errs []error
 	for _, e := range expressions(scorer) {
-		program, err := c.compile(p, e.cel)
+		it, err := c.compile(&e)
 		if err != nil {
 			err = &schemas.FieldError{Field: e.field, Reason: err.Error()}
 			errs = append(errs, err)
 			p.items = append(p.items, item{name: e.name, broken: failed(err.Error())})
 			continue
 		}
-		p.items = append(p.items, item{name: e.name, program: program})
+		p.add(it)
 	}
 	return p, errors.Join(errs...)
+}
+
+// add takes an item, and notes what it reads.
+func (p *Program) add(it item) {
+	p.items = append(p.items, it)
+	for _, r := range it.readings {
+		if r.metric == "" {
+			p.dynamic = true
+			continue
+		}
+		p.metrics[r.metric] = struct{}{}
+		if r.length > 0 {
+			p.asks = append(p.asks, window.Ask{Metric: r.metric, Labels: present(r.labels), Length: r.length})
+		}
+	}
+}
+
+// present are the labels that a series must have.
+func present(labels map[string]string) map[string]string {
+	out := maps.Clone(labels)
+	maps.DeleteFunc(out, func(_, value string) bool { return value == "" })
+	return out
 }
 
 // Broken is the program of a scorer that could not be read at all: one item
@@ -88,63 +118,51 @@ func Broken(scorer string, cause error) *Program {
 	}
 }
 
-type expression struct{ name, field, cel string }
+type expression struct {
+	name, field, cel string
+	by               string
+	limit            int
+}
 
 func expressions(scorer *schemas.Scorer) []expression {
-	if scorer.Spec.CEL != "" {
-		return []expression{{scorer.Metadata.Name, "spec.cel", scorer.Spec.CEL}}
+	if spec := &scorer.Spec; spec.CEL != "" {
+		return []expression{{scorer.Metadata.Name, "spec.cel", spec.CEL, spec.By, spec.Limit}}
 	}
 	var out []expression
 	for i, item := range scorer.Spec.Items {
-		out = append(out, expression{item.Name, fmt.Sprintf("spec.items[%d].cel", i), item.CEL})
+		out = append(out, expression{item.Name, fmt.Sprintf("spec.items[%d].cel", i), item.CEL, item.By, item.Limit})
 	}
 	return out
 }
 
-func (c *Compiler) compile(p *Program, text string) (cel.Program, error) {
-	if len(text) > MaxExpression {
-		return nil, fmt.Errorf("is %d bytes long, at most %d are taken", len(text), MaxExpression)
+func (c *Compiler) compile(e *expression) (item, error) {
+	it := item{name: e.name, by: e.by, limit: cmp.Or(e.limit, schemas.DefaultByLimit)}
+	if len(e.cel) > MaxExpression {
+		return it, fmt.Errorf("is %d bytes long, at most %d are taken", len(e.cel), MaxExpression)
 	}
-	checked, issues := c.env.Compile(text)
+	checked, issues := c.env.Compile(e.cel)
 	if issues.Err() != nil {
-		return nil, explain(issues)
+		return it, explain(issues)
 	}
 	if err := checkResult(checked.OutputType()); err != nil {
-		return nil, err
+		return it, err
 	}
 	root := ast.NavigateAST(checked.NativeRep())
-	if err := refuseGrowth(root); err != nil {
-		return nil, err
+	if err := errors.Join(refuseGrowth(root), refuseSteps(root)); err != nil {
+		return it, err
 	}
-	names, dynamic := c.names(root)
-	program, err := c.env.Program(checked, cel.EvalOptions(cel.OptOptimize), cel.CostLimit(costLimit))
+	var err error
+	if it.readings, err = c.readings(root); err != nil {
+		return it, err
+	}
+	if err := it.checkBy(); err != nil {
+		return it, err
+	}
+	it.program, err = c.env.Program(checked, cel.EvalOptions(cel.OptOptimize), cel.CostTracking(prices{}), cel.CostLimit(costLimit))
 	if err != nil {
-		return nil, fmt.Errorf("does not compile: %s", firstLine(err.Error()))
+		return it, fmt.Errorf("does not compile: %s", firstLine(err.Error()))
 	}
-	maps.Copy(p.metrics, names)
-	p.dynamic = p.dynamic || dynamic
-	return program, nil
-}
-
-// names returns the metric names that the expression can read. dynamic is
-// true where it computes one, so that it can read any.
-func (c *Compiler) names(root ast.NavigableExpr) (names map[string]struct{}, dynamic bool) {
-	names = map[string]struct{}{}
-	for _, call := range ast.MatchDescendants(root, ast.KindMatcher(ast.CallKind)) {
-		f, ok := c.readers[call.AsCall().FunctionName()]
-		if !ok || !f.metric || call.AsCall().IsMemberFunction() {
-			continue
-		}
-		arg := call.AsCall().Args()[1]
-		if arg.Kind() != ast.LiteralKind {
-			dynamic = true
-			continue
-		}
-		if name, ok := arg.AsLiteral().Value().(string); ok {
-			names[name] = struct{}{}
-		}
-	}
-	return names, dynamic
+	return it, nil
 }
 
 // Scorer returns the scorer's name.
@@ -155,6 +173,9 @@ func (p *Program) Scorer() string { return p.scorer }
 func (p *Program) Metrics() (names []string, dynamic bool) {
 	return slices.Sorted(maps.Keys(p.metrics)), p.dynamic
 }
+
+// Asks returns what the program looks back at, nothing where it does not.
+func (p *Program) Asks() []window.Ask { return p.asks }
 
 func firstLine(s string) string {
 	line, _, _ := strings.Cut(s, "\n")

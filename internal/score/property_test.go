@@ -2,11 +2,13 @@ package score
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/spokewire/spokewire/internal/window"
 	"github.com/spokewire/spokewire/pkg/schemas"
 )
 
@@ -81,7 +83,11 @@ func checkStaleness(t *testing.T, p *Program, c *Cluster, first *Result) {
 func FuzzCompileEvaluate(f *testing.F) {
 	for _, cel := range propertyExpressions {
 		f.Add(cel, "m0", 1.5)
+		f.Add(cel, "by m0", 1.5)
 	}
+	f.Add(`rate("m0", duration("30s")) + percentile_over("m0", 95, duration("1m"))`, "m0", 2.0)
+	f.Add(`ewma("m0", {"l": "1"}, duration("1ns"), duration("1h")) / double(count_over("m0", duration("1m")))`, "by m0", 1e308)
+	f.Add(`step(sum_by("m0", "l")[0], [1, 2.5], values("m0"))`, "m0", 0.0)
 	f.Add(`"a".matches("(a*)*b") ? 1 : 0`, "x", 0.0)
 	f.Add(`metric(string(values("m0")[0]), {label("l"): claim("c")})`, "m", -1e308)
 	f.Add(`[1][1]`, "m", 0.0)
@@ -93,6 +99,9 @@ func FuzzCompileEvaluate(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, cel, name string, value float64) {
 		s := scorer(cel)
+		if name, by := strings.CutPrefix(name, "by "); by {
+			s.Spec.By, s.Spec.Limit = "l", len(name)
+		}
 		if s.Validate() != nil {
 			return
 		}
@@ -101,7 +110,12 @@ func FuzzCompileEvaluate(f *testing.F) {
 		if m.Validate() != nil {
 			m.Samples = nil
 		}
-		r := p.Evaluate(&Cluster{Sources: []*Source{source("a", 0, m.Samples...)}}, noon)
+		a := source("a", 0, m.Samples...)
+		a.Past = window.New(window.Select(p.Asks()), time.Time{})
+		for i := range 4 {
+			a.Past.Append(window.Event{Sequence: uint64(i), ObservedAt: noon.Add(time.Duration(i-3) * 15 * time.Second), Samples: a.Samples})
+		}
+		r := p.Evaluate(&Cluster{Sources: []*Source{a}}, noon)
 		event := schemas.Score{Cluster: "c", Scorer: "gpu", Items: r.Score()}
 		if !r.ValidUntil.IsZero() {
 			event.ValidUntil = &r.ValidUntil

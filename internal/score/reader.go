@@ -11,6 +11,7 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 
 	"github.com/spokewire/spokewire/internal/series"
+	"github.com/spokewire/spokewire/internal/window"
 	"github.com/spokewire/spokewire/pkg/schemas"
 )
 
@@ -26,21 +27,42 @@ type reader struct {
 	cluster  *Cluster
 	now      time.Time
 	validFor time.Duration
+	// by, if set, is a label that samples must have with the value, unless
+	// the expression asks for one of its values itself.
+	by, value string
 
 	reads []read
 	// oldest is the oldest time of a sample that was read, stale the time at
 	// which the first fresh sample that was looked at ceases to be fresh.
 	oldest, stale time.Time
+	// touched counts samples and points since their cost was last taken.
+	touched uint64
+	// points is room for those of one series.
+	points []window.Point
 }
 
-// read is one value that was read: a sample where source is set, else a
-// label or claim.
+// read is one value that was read: a sample, or what came of a window, where
+// source is set, else a label or claim.
 type read struct {
 	kind      string
 	source    *Source
 	series    series.Series
 	value     float64
 	key, text string
+	span      *span // of a window
+}
+
+// labels are those that a call asks for.
+func (r *reader) labels(args arguments) map[string]string {
+	labels := args.labels()
+	if _, own := labels[r.by]; own || r.by == "" {
+		return labels
+	}
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels[r.by] = r.value
+	return labels
 }
 
 // fresh calls yield with every fresh sample that matches.
@@ -50,13 +72,29 @@ func (r *reader) fresh(name string, labels map[string]string, yield func(*Source
 		if !r.now.Before(expiry) {
 			continue
 		}
-		for _, sample := range series.Named(source.Samples, name) {
-			if sample.Series.Matches(labels) {
+		named := series.Named(source.Samples, name)
+		r.touched += uint64(len(named))
+		for _, sample := range named {
+			if matches(sample.Series, labels) {
 				r.stale = earlier(r.stale, expiry)
 				yield(source, sample)
 			}
 		}
 	}
+}
+
+// matches reports whether a series has the labels. One that is wanted empty
+// may be missing, as Prometheus has it.
+func matches(s series.Series, labels map[string]string) bool {
+	if s.Matches(labels) {
+		return true
+	}
+	for name, want := range labels {
+		if has, _ := s.Label(name); has != want {
+			return false
+		}
+	}
+	return true
 }
 
 // one returns the only fresh sample that matches.
@@ -75,7 +113,7 @@ func (r *reader) one(name string, labels map[string]string) (float64, *problem) 
 		r.note(source, sample)
 		return sample.Value, nil
 	}
-	return 0, r.ambiguous(name, labels, count)
+	return 0, r.ambiguous("metric", name, labels, count)
 }
 
 // all returns the values of every fresh sample that matches.
@@ -107,7 +145,7 @@ func (r *reader) missing(name string, labels map[string]string) *problem {
 	var last time.Time
 	for _, source := range r.cluster.Sources {
 		for _, sample := range series.Named(source.Samples, name) {
-			if sample.Series.Matches(labels) && source.ObservedAt.After(last) {
+			if matches(sample.Series, labels) && source.ObservedAt.After(last) {
 				last = source.ObservedAt
 			}
 		}
@@ -119,7 +157,7 @@ func (r *reader) missing(name string, labels map[string]string) *problem {
 		query(name, labels), last.UTC().Format(time.RFC3339), r.validFor))}
 }
 
-func (r *reader) ambiguous(name string, labels map[string]string, count int) *problem {
+func (r *reader) ambiguous(function, name string, labels map[string]string, count int) *problem {
 	var listed []string
 	r.fresh(name, labels, func(src *Source, s series.Sample) {
 		if len(listed) < maxListed {
@@ -130,7 +168,7 @@ func (r *reader) ambiguous(name string, labels map[string]string, count int) *pr
 		listed = append(listed, "…")
 	}
 	return &problem{schemas.ScoreAmbiguous, shorten(fmt.Sprintf(
-		"metric(%q) wants one sample, there are %d: %s; name a label, or use sum, avg, min or max", name, count, strings.Join(listed, ", ")))}
+		"%s(%q) wants one sample, there are %d: %s; name a label, or use sum, avg, min or max", function, name, count, strings.Join(listed, ", ")))}
 }
 
 func query(name string, labels map[string]string) string {
@@ -154,6 +192,12 @@ func inputs(reads []read) []schemas.ScoreInput {
 			observed := r.source.ObservedAt
 			in.Name, in.Value = r.series.String(), formatNumber(r.value)
 			in.Subject, in.Sequence, in.ObservedAt = r.source.Subject, r.source.Sequence, &observed
+		}
+		if r.span != nil {
+			last := r.span.last.At
+			in.Name = fmt.Sprintf("%s(%s[%s])", r.key, r.series, r.span.length)
+			in.Sequence, in.ObservedAt = r.span.last.Sequence, &last
+			in.First, in.Points = r.span.first.Sequence, r.span.points
 		}
 		if !slices.ContainsFunc(out, func(o schemas.ScoreInput) bool {
 			return o.Kind == in.Kind && o.Name == in.Name && o.Subject == in.Subject

@@ -3,6 +3,7 @@ package schemas
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 // API versions and kinds of what users apply over the bus.
@@ -34,6 +35,12 @@ type Scorer struct {
 type ScorerSpec struct {
 	// CEL is the expression of the one item that is named like the scorer.
 	CEL string `json:"cel,omitempty"`
+	// By makes an item of CEL for each value of a label, named
+	// SCORER/VALUE.
+	By string `json:"by,omitempty"`
+	// Limit is how many values of By are scored at most: 1 to 256, default
+	// 16. Where there are more, none is.
+	Limit int `json:"limit,omitempty"`
 	// Items are the expressions of a scorer of several dimensions.
 	Items []ScorerItem `json:"items,omitempty"`
 	// ValidFor is how long a sample, and the score computed from it, holds:
@@ -43,11 +50,20 @@ type ScorerSpec struct {
 	Hub *bool `json:"hub,omitempty"`
 }
 
-// ScorerItem is one dimension.
+// ScorerItem is one dimension, or one for each value of a label.
 type ScorerItem struct {
 	Name string `json:"name"`
 	CEL  string `json:"cel"`
+	// By makes an item for each value of a label, named NAME/VALUE.
+	By string `json:"by,omitempty"`
+	// Limit is how many values of By are scored at most: 1 to 256, default
+	// 16. Where there are more, none is.
+	Limit int `json:"limit,omitempty"`
 }
+
+// DefaultByLimit is how many values of a label are scored where the scorer
+// does not say.
+const DefaultByLimit = 16
 
 // PlacementRequest asks for an OCM Placement over the bus. The bridge creates
 // it on the hub.
@@ -78,8 +94,24 @@ func (s *Scorer) Validate() error {
 	case spec.ValidFor != nil && *spec.ValidFor <= 0:
 		return fieldErrorf("spec.validFor", "is %s, want more than 0 (leave it out for the default)", spec.ValidFor)
 	}
-	seen := map[string]bool{}
-	for i, item := range s.Spec.Items {
+	if err := s.Spec.checkBy(); err != nil {
+		return err
+	}
+	return s.Spec.checkItems()
+}
+
+// checkBy checks what goes with spec.cel.
+func (s *ScorerSpec) checkBy() error {
+	if s.By != "" && s.CEL == "" {
+		return fieldErrorf("spec.by", "goes with spec.cel: set it in an item")
+	}
+	_, err := checkBy("spec.", s.By, s.Limit)
+	return err
+}
+
+func (s *ScorerSpec) checkItems() error {
+	seen, total := map[string]bool{}, 0
+	for i, item := range s.Items {
 		field := fmt.Sprintf("spec.items[%d]", i)
 		if err := required(field+".name", item.Name, field+".cel", item.CEL); err != nil {
 			return err
@@ -88,6 +120,45 @@ func (s *Scorer) Validate() error {
 			return fieldErrorf(field+".name", "repeats %q", item.Name)
 		}
 		seen[item.Name] = true
+		n, err := checkBy(field+".", item.By, item.Limit)
+		if err != nil {
+			return err
+		}
+		if total += n; total > MaxScoreItems {
+			return fieldErrorf(field+".limit", "makes up to %d items of all that there are, at most %d are taken", total, MaxScoreItems)
+		}
+	}
+	return s.checkOverlap()
+}
+
+// checkBy checks a label and the limit of its values, and returns of how many
+// items they can be.
+func checkBy(prefix, by string, limit int) (int, error) {
+	switch {
+	case by == "" && limit != 0:
+		return 0, fieldErrorf(prefix+"limit", "goes with by, which is empty")
+	case by == "":
+		return 1, nil
+	case limit == 0:
+		limit = DefaultByLimit
+	}
+	if reason := CheckLabel(by, ""); reason != "" {
+		return 0, fieldErrorf(prefix+"by", "%s", reason)
+	}
+	if limit < 1 || limit > MaxScoreItems {
+		return 0, fieldErrorf(prefix+"limit", "is %d, want 1 to %d", limit, MaxScoreItems)
+	}
+	return limit, nil
+}
+
+// checkOverlap refuses a name that an item by a label might take.
+func (s *ScorerSpec) checkOverlap() error {
+	for _, of := range s.Items {
+		for i, item := range s.Items {
+			if of.By != "" && strings.HasPrefix(item.Name, of.Name+"/") {
+				return fieldErrorf(fmt.Sprintf("spec.items[%d].name", i), "is %q, which may be an item of %q by its label %s", item.Name, of.Name, of.By)
+			}
+		}
 	}
 	return nil
 }

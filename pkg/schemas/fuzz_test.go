@@ -93,7 +93,8 @@ func FuzzAgreement(f *testing.F) {
 // beyondSchema reports whether the error is one that a schema cannot find:
 // repeated names, integers with a fraction or an exponent, leap seconds, the
 // zero time in other words, durations beyond 292 years, below 1 ns or of
-// more than a week in a policy, the sum of flap control's clusters, and a dead
+// more than a week in a policy, the sum of flap control's clusters, and of a
+// scorer's items, a name that a label may give to another item too, and a dead
 // body within two bytes of its bound.
 func beyondSchema(err error) bool {
 	var field *schemas.FieldError
@@ -105,6 +106,8 @@ func beyondSchema(err error) bool {
 	case strings.HasPrefix(field.Reason, "repeats"), strings.Contains(field.Reason, "which is no "):
 		return true
 	case strings.Contains(field.Reason, "parsing time"), strings.Contains(field.Reason, "invalid duration"):
+		return true
+	case strings.HasPrefix(field.Reason, "makes up to"), strings.Contains(field.Reason, "which may be an item of"):
 		return true
 	case strings.Contains(field.Reason, "168h"), strings.HasPrefix(field.Field, "flap."):
 		return true

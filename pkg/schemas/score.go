@@ -21,6 +21,11 @@ const (
 	ScoreAmbiguous      = "Ambiguous"
 	ScoreNotFinite      = "NotFinite"
 	ScoreFailed         = "Failed" // the expression failed otherwise
+	// Of expressions that look back, and of items by a label.
+	ScoreTooLittleHistory = "TooLittleHistory" // fewer points than a window wants
+	ScoreTooManySeries    = "TooManySeries"    // more of a metric than a window holds
+	ScoreNoHistory        = "NoHistory"        // the past is not known here
+	ScoreTooManyValues    = "TooManyValues"    // a label has more than are scored
 )
 
 // Score is what one scorer says of one cluster: one item per dimension.
@@ -57,16 +62,23 @@ type ScoreItem struct {
 
 // ScoreInput is one value that the item was computed from.
 type ScoreInput struct {
-	// Kind is metric, label or claim.
+	// Kind is metric, window, label or claim; of a scoring API's, answer or
+	// api.
 	Kind string `json:"kind"`
-	// Name is the series, label key or claim name.
+	// Name is the series, label key or claim name; of a window, the function
+	// of the series.
 	Name string `json:"name"`
 	// Value is the number or text that was read.
 	Value string `json:"value"`
-	// Subject and Sequence say where the value stands in the log.
+	// Subject and Sequence say where the value stands in the log; of a
+	// window, its last one.
 	Subject    string     `json:"subject,omitempty"`
 	Sequence   uint64     `json:"sequence,omitempty"`
 	ObservedAt *time.Time `json:"observedAt,omitempty"`
+	// First is the sequence of a window's first value, and Points how many
+	// values it has.
+	First  uint64 `json:"first,omitempty"`
+	Points int    `json:"points,omitempty"`
 }
 
 // Origin names the event that set a chain of events off, so that each hop

@@ -841,16 +841,19 @@ class Score:
 class ScoreInput:
     """ScoreInput is one value that the item was computed from."""
 
-    # Kind is metric, label or claim.
+    # Kind is metric, window, label or claim; of a scoring API's, answer or api.
     kind: str
-    # Name is the series, label key or claim name.
+    # Name is the series, label key or claim name; of a window, the function of the series.
     name: str
     # Value is the number or text that was read.
     value: str
     _: KW_ONLY
+    # First is the sequence of a window's first value, and Points how many values it has.
+    first: Annotated[int, Range(min=0)] | None = None
     observed_at: datetime | None = None
+    points: int | None = None
     sequence: Annotated[int, Range(min=0)] | None = None
-    # Subject and Sequence say where the value stands in the log.
+    # Subject and Sequence say where the value stands in the log; of a window, its last one.
     subject: str | None = None
 
 
@@ -883,10 +886,16 @@ class Scorer:
 
 @dataclass(frozen=True, slots=True)
 class ScorerItem:
-    """ScorerItem is one dimension."""
+    """ScorerItem is one dimension, or one for each value of a label."""
 
     name: Annotated[str, Text(min=1)]
     cel: Annotated[str, Text(min=1)]
+    _: KW_ONLY
+    # By makes an item for each value of a label, named NAME/VALUE.
+    by: Annotated[str, Text(max=256, pattern="^[^\\x00-\\x1f]+$")] | None = None
+    # Limit is how many values of By are scored at most: 1 to 256, default 16. Where there are
+    # more, none is.
+    limit: Annotated[int, Range(min=0, max=256)] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -894,12 +903,17 @@ class ScorerSpec:
     """ScorerSpec says how to score. Either CEL or Items is set."""
 
     _: KW_ONLY
+    # By makes an item of CEL for each value of a label, named SCORER/VALUE.
+    by: Annotated[str, Text(max=256, pattern="^[^\\x00-\\x1f]+$")] | None = None
     # CEL is the expression of the one item that is named like the scorer.
     cel: Annotated[str, Text(min=1)] | None = None
     # Hub false keeps the scores off the hub. Default true.
     hub: bool | None = None
     # Items are the expressions of a scorer of several dimensions.
     items: Annotated[list[ScorerItem], Size(min=1, max=256)] = _field(default_factory=list)
+    # Limit is how many values of By are scored at most: 1 to 256, default 16. Where there are
+    # more, none is.
+    limit: Annotated[int, Range(min=0, max=256)] | None = None
     # ValidFor is how long a sample, and the score computed from it, holds: more than 0. Default
     # 60s.
     valid_for: timedelta | None = None
