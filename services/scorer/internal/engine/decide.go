@@ -41,6 +41,8 @@ func (e *Engine) decide(ctx context.Context, p *pair) {
 	switch {
 	case s.program == nil || p.cluster.on == deleted:
 		e.withdraw(ctx, p, s)
+	case p.scored() && e.waits(s):
+		e.wakeAt(p, time.Time{}) // joinPast marks it
 	case p.scored():
 		e.evaluate(ctx, p, s)
 	default:

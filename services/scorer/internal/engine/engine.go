@@ -7,6 +7,8 @@ import (
 	"context"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/spokewire/spokewire/internal/decider"
 	"github.com/spokewire/spokewire/internal/score"
 	"github.com/spokewire/spokewire/pkg/events"
@@ -30,10 +32,13 @@ type Engine struct {
 	Roster *roster.Roster
 
 	*decider.Loop[*scoring]
-	compiler *score.Compiler
-	counts   *telemetry
+	compiler  *score.Compiler
+	counts    *telemetry
+	historian *historian
+	inbox     chan func()
 
 	snapshot
+	past  past
 	line  decider.Line[*pair] // dirty
 	wakes decider.Alarms[*pair]
 	// folded: something came in since the line's held pairs were looked at.
@@ -51,9 +56,14 @@ func New(c decider.Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{compiler: compiler, counts: counts, snapshot: newSnapshot()}
+	e := &Engine{
+		compiler: compiler, counts: counts, snapshot: newSnapshot(), inbox: make(chan func()),
+		historian: &historian{bus: c.Bus, limit: MaxWindowBytes, wishes: make(chan wish, 1)},
+		past:      past{room: budget{limit: MaxWindowBytes}},
+	}
 	e.Loop, err = decider.New(c, decider.Spec{
 		Service: Service, Span: "scorer.evaluate", Stream: events.StreamScores, Watches: watches(), MaxFold: 256,
+		Inbox:    e.inbox,
 		Readable: map[string]func(*events.Received) error{events.StreamMetrics: nil, events.StreamHub: nil},
 	}, e)
 	return e, err
@@ -69,10 +79,26 @@ func watches() []events.Watch {
 	}
 }
 
+// Run computes and publishes until ctx ends, and returns its error then.
+func (e *Engine) Run(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return e.Loop.Run(ctx) })
+	group.Go(func() error {
+		return e.historian.run(ctx, func(read *readPast) {
+			select {
+			case e.inbox <- func() { e.takePast(read) }:
+			case <-ctx.Done():
+			}
+		})
+	})
+	return group.Wait()
+}
+
 // Begin looks at every pair once.
 func (e *Engine) Begin() {
 	e.folded = true
 	e.recount()
+	e.readPast()
 	for _, c := range e.clusters {
 		for _, s := range e.scorers {
 			e.mark(c, s, nil)
@@ -85,6 +111,7 @@ func (e *Engine) Begin() {
 func (e *Engine) Decide(ctx context.Context) time.Time {
 	now := e.Now()
 	next := e.sweep(now)
+	e.joinPast()
 	if due := e.wakeDue(now); due || e.folded {
 		e.folded = false
 		e.line.Release()
@@ -99,6 +126,6 @@ func (e *Engine) Decide(ctx context.Context) time.Time {
 	if first := e.wakes.Next(); !first.IsZero() && first.Before(next) {
 		next = first
 	}
-	e.counts.sizes(len(e.clusters), e.live, e.line.Len()+e.InFlight())
+	e.counts.sizes(len(e.clusters), e.live, e.line.Len()+e.InFlight(), e.past.room.used)
 	return next
 }

@@ -39,6 +39,9 @@ func (e *Engine) Fold(u events.Update) {
 		}
 	}
 	if in.err != nil && (subject.Family == events.FamilyMetric || subject.Family == events.FamilyHub) {
+		if subject.Family == events.FamilyMetric {
+			e.skip(subject, u.Message.Sequence)
+		}
 		return // what was known stays, which events.Readable makes the same for every replica
 	}
 	switch subject.Family {
@@ -77,15 +80,14 @@ func (in *input) trigger() *decider.Trigger {
 // foldMetrics replaces one source's snapshot.
 func (e *Engine) foldMetrics(in *input) {
 	c := e.cluster(in.subject.Cluster)
-	at, found := slices.BinarySearchFunc(c.Sources, in.subject.Name, func(s *score.Source, name string) int {
-		return strings.Compare(s.Name, name)
-	})
+	at, found := c.source(in.subject.Name)
 	var before, after *score.Source
 	if found {
 		before = c.Sources[at]
 	}
 	if !in.gone {
 		after = newSource(in, before)
+		e.remember(after)
 		e.position.metrics = max(e.position.metrics, after.Sequence)
 		c.metrics = max(c.metrics, after.Sequence)
 	}
@@ -114,7 +116,7 @@ func (e *Engine) enrol(c *cluster) {
 func newSource(in *input, before *score.Source) *score.Source {
 	s := &score.Source{Sequence: in.Message.Sequence, ObservedAt: in.ObservedAt, ReceivedAt: in.Message.ReceivedAt}
 	if before != nil {
-		s.Name, s.Subject = before.Name, before.Subject
+		s.Name, s.Subject, s.Past = before.Name, before.Subject, before.Past
 	} else {
 		s.Name, s.Subject = strings.Clone(in.subject.Name), strings.Clone(in.Message.Subject)
 	}
@@ -199,6 +201,7 @@ func (e *Engine) foldScorer(in *input) {
 	e.counts.forget(name)
 	s.program = e.program(in)
 	e.index()
+	e.lookBack()
 	if in.gone {
 		delete(e.scorers, name) // not a deletion: its scores expire by themselves
 		return

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spokewire/spokewire/internal/decider"
@@ -103,6 +104,11 @@ func (c *cluster) pair(scorer string) *pair {
 		c.pairs[scorer] = p
 	}
 	return p
+}
+
+// source is the place of a source, or where it would be.
+func (c *cluster) source(name string) (at int, found bool) {
+	return slices.BinarySearchFunc(c.Sources, name, func(s *score.Source, name string) int { return strings.Compare(s.Name, name) })
 }
 
 func (c *cluster) drop(source int) { c.Sources = slices.Delete(c.Sources, source, source+1) }

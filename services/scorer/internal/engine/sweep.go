@@ -32,6 +32,7 @@ func (e *Engine) sweep(now time.Time) time.Time {
 			delete(e.clusters, name)
 		}
 	}
+	e.measure()
 	return now.Add(sweepEvery)
 }
 

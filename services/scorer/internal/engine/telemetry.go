@@ -9,8 +9,8 @@ import (
 // telemetry is what /metrics tells of the engine, beside what it tells of
 // every decider.
 type telemetry struct {
-	evaluations, published     *prometheus.CounterVec
-	clusters, scorers, pending prometheus.Gauge
+	evaluations, published              *prometheus.CounterVec
+	clusters, scorers, pending, windows prometheus.Gauge
 }
 
 func newTelemetry(r *decider.Registry) (*telemetry, error) {
@@ -20,13 +20,15 @@ func newTelemetry(r *decider.Registry) (*telemetry, error) {
 		clusters:    r.Gauge("clusters", "Clusters in the snapshot."),
 		scorers:     r.Gauge("scorers", "Scorers in the snapshot."),
 		pending:     r.Gauge("pending", "Pairs of a cluster and a scorer that wait to be scored or published."),
+		windows:     r.Gauge("window_bytes", "What the past of metrics takes that expressions look back at."),
 	}, r.Err()
 }
 
-func (t *telemetry) sizes(clusters, scorers, pending int) {
+func (t *telemetry) sizes(clusters, scorers, pending int, windows int64) {
 	t.clusters.Set(float64(clusters))
 	t.scorers.Set(float64(scorers))
 	t.pending.Set(float64(pending))
+	t.windows.Set(float64(windows))
 }
 
 // forget drops the series of a scorer that changed or is gone.
