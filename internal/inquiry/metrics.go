@@ -51,7 +51,8 @@ func (m *Metrics) Take(r *events.Received) {
 }
 
 // Score takes hypothetical metrics in, and returns the scores that follow.
-// The error is a *schemas.FieldError.
+// Those of scorers that look back stay as they are. The error is a
+// *schemas.FieldError.
 func (s *Scene) Score(m *Metrics, list []schemas.WhatIfMetric) ([]schemas.WhatIfScore, error) {
 	touched := map[string]bool{}
 	for i := range list {
@@ -70,7 +71,9 @@ func (s *Scene) Score(m *Metrics, list []schemas.WhatIfMetric) ([]schemas.WhatIf
 	var out []schemas.WhatIfScore
 	for _, cluster := range slices.Sorted(maps.Keys(touched)) {
 		for _, scorer := range slices.Sorted(maps.Keys(m.programs)) {
-			out = append(out, s.evaluate(m, cluster, scorer)...)
+			if len(m.programs[scorer].Asks()) == 0 {
+				out = append(out, s.evaluate(m, cluster, scorer)...)
+			}
 		}
 	}
 	return out, nil
@@ -91,15 +94,23 @@ func (s *Scene) evaluate(m *Metrics, cluster, scorer string) []schemas.WhatIfSco
 }
 
 // mustRead refuses a metric that no scorer of the Placement looks at: it
-// would change nothing, and is more likely a slip.
+// would change nothing, and is more likely a slip. It refuses one, too, that
+// a scorer reads that looks back: what is supposed has no past.
 func (m *Metrics) mustRead(field, name string) error {
 	var all []string
+	read := false
 	for _, scorer := range slices.Sorted(maps.Keys(m.programs)) {
-		names, dynamic := m.programs[scorer].Metrics()
-		if dynamic || slices.Contains(names, name) {
-			return nil
+		program := m.programs[scorer]
+		names, dynamic := program.Metrics()
+		reads := dynamic || slices.Contains(names, name)
+		if reads && len(program.Asks()) > 0 {
+			return wrong(field, "is %s, which Scorer %s reads, and that looks back in time: what is only supposed has no past, so suppose its score instead", name, scorer)
 		}
+		read = read || reads
 		all = append(all, names...)
+	}
+	if read {
+		return nil
 	}
 	if len(m.programs) == 0 {
 		return wrong(field, "is %s, but the Placement counts no score of a Scorer: suppose scores instead", name)

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
@@ -32,6 +33,22 @@ const maxErrorText = 300
 // dropped: how fresh a sample is, the bus says. Samples are sorted by series.
 // Every error in the page names its line.
 func ParsePrometheus(r io.Reader) ([]schemas.Sample, error) {
+	text, err := readPage(r)
+	if err != nil {
+		return nil, err
+	}
+	p := page{lines: lines{rest: text}, parser: textparse.NewPromParser(text, labels.NewSymbolTable(), false), limit: schemas.MaxSamples}
+	samples := []schemas.Sample{}
+	err = p.each(func(s Timed) { samples = append(samples, s.Sample) })
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(samples, func(a, b schemas.Sample) int { return strings.Compare(a.Series(), b.Series()) })
+	return samples, nil
+}
+
+// readPage reads what the parser takes.
+func readPage(r io.Reader) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(r, MaxPage+1))
 	switch at := bytes.IndexByte(text, 0); {
 	case err != nil:
@@ -41,19 +58,7 @@ func ParsePrometheus(r io.Reader) ([]schemas.Sample, error) {
 	case at >= 0: // the parser takes it for the end
 		return nil, fmt.Errorf("line %d: holds a NUL byte", 1+bytes.Count(text[:at], []byte("\n")))
 	}
-	p := page{lines: lines{rest: text}, parser: textparse.NewPromParser(text, labels.NewSymbolTable(), false)}
-	samples := []schemas.Sample{}
-	for {
-		sample, err := p.next()
-		switch {
-		case errors.Is(err, io.EOF):
-			slices.SortFunc(samples, func(a, b schemas.Sample) int { return strings.Compare(a.Series(), b.Series()) })
-			return samples, nil
-		case err != nil:
-			return nil, fmt.Errorf("line %d: %.*s", p.lines.number, maxErrorText, err)
-		}
-		samples = append(samples, sample)
-	}
+	return text, nil
 }
 
 // page is one that is being read.
@@ -62,18 +67,33 @@ type page struct {
 	parser textparse.Parser
 	labels labels.Labels
 	count  int
+	limit  int // of samples
+}
+
+// each calls yield with every sample.
+func (p *page) each(yield func(Timed)) error {
+	for {
+		sample, err := p.next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("line %d: %.*s", p.lines.number, maxErrorText, err)
+		}
+		yield(sample)
+	}
 }
 
 // next returns the next sample, or io.EOF.
-func (p *page) next() (schemas.Sample, error) {
+func (p *page) next() (Timed, error) {
 	for {
 		entry, err := p.parser.Next()
 		if errors.Is(err, io.EOF) {
-			return schemas.Sample{}, err
+			return Timed{}, err
 		}
 		p.lines.next()
 		if err != nil {
-			return schemas.Sample{}, err
+			return Timed{}, err
 		}
 		if entry == textparse.EntrySeries {
 			return p.sample()
@@ -81,25 +101,29 @@ func (p *page) next() (schemas.Sample, error) {
 	}
 }
 
-func (p *page) sample() (schemas.Sample, error) {
-	series, _, value := p.parser.Series()
+func (p *page) sample() (Timed, error) {
+	series, at, value := p.parser.Series()
 	defer p.lines.skip(bytes.Count(series, []byte("\n")))
 	if len(series) > maxSeries {
-		return schemas.Sample{}, fmt.Errorf("the series is %d bytes long, at most %d labels of %d characters are taken", len(series), schemas.MaxLabels, schemas.MaxLabelLength)
+		return Timed{}, fmt.Errorf("the series is %d bytes long, at most %d labels of %d characters are taken", len(series), schemas.MaxLabels, schemas.MaxLabelLength)
 	}
-	if p.count++; p.count > schemas.MaxSamples {
-		return schemas.Sample{}, fmt.Errorf("is one more than the %d samples that an event takes: use several sources", schemas.MaxSamples)
+	if p.count++; p.count > p.limit {
+		return Timed{}, fmt.Errorf("is one more than the %d samples that an event takes: use several sources", p.limit)
 	}
 	p.parser.Labels(&p.labels)
 	s, err := newSample(p.labels)
 	if err != nil {
-		return s, err
+		return Timed{}, err
 	}
 	s.Value = value
 	if math.IsNaN(value) || math.IsInf(value, 0) {
-		return s, fmt.Errorf("series %s is %v: an event carries finite numbers only, so leave it out", s.Series(), value)
+		return Timed{}, fmt.Errorf("series %s is %v: an event carries finite numbers only, so leave it out", s.Series(), value)
 	}
-	return s, nil
+	timed := Timed{Sample: s}
+	if at != nil {
+		timed.At = time.UnixMilli(*at).UTC()
+	}
+	return timed, nil
 }
 
 func newSample(all labels.Labels) (schemas.Sample, error) {

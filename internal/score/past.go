@@ -112,8 +112,15 @@ func unknownPast(src *Source, name string, length time.Duration) *problem {
 // tooLittle says that a window holds less than minPoints and half its length.
 func tooLittle(args arguments, labels map[string]string, points int, covers time.Duration) *problem {
 	return &problem{schemas.ScoreTooLittleHistory, shorten(fmt.Sprintf(
-		"the last %s of %s hold %d values that span %s: want %d that span %s; wait, look back further, or publish oftener (%d events of a source are kept)",
-		args.length(), query(args.text(0), labels), points, covers.Round(time.Millisecond), minPoints, args.length()/2, window.MaxEvents))}
+		"the last %s of %s hold %s over %s, want %d over %s: wait, look back less far, or publish oftener (%d events of a source are kept)",
+		args.length(), query(args.text(0), labels), values(points), covers.Round(time.Millisecond), minPoints, args.length()/2, window.MaxEvents))}
+}
+
+func values(n int) string {
+	if n == 1 {
+		return "1 value"
+	}
+	return fmt.Sprintf("%d values", n)
 }
 
 func enough(t *track, length time.Duration) bool {

@@ -230,5 +230,9 @@ func origin(in *schemas.ScoreInput) string {
 	if in.Subject == "" {
 		return ""
 	}
-	return in.Subject + "#" + strconv.FormatUint(in.Sequence, 10)
+	at := strconv.FormatUint(in.Sequence, 10)
+	if in.First != 0 && in.First != in.Sequence {
+		at = strconv.FormatUint(in.First, 10) + "-" + at
+	}
+	return in.Subject + "#" + at
 }

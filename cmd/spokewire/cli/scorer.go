@@ -6,10 +6,10 @@ import "github.com/spf13/cobra"
 func (a *app) newScorer() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "scorer",
-		Short: "Write a scoring service, and check whether one speaks the scoring API",
+		Short: "Try a Scorer, write a scoring service, check whether one speaks the scoring API",
 		Args:  cobra.NoArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.newScorerInit(), a.newScorerVerify())
+	c.AddCommand(a.newScorerInit(), a.newScorerTest(), a.newScorerVerify())
 	return c
 }

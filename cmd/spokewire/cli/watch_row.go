@@ -146,11 +146,19 @@ func objectName(s events.Subject) string {
 // expression says what a scorer computes.
 func expression(spec *schemas.ScorerSpec) string {
 	if spec.CEL != "" {
-		return spec.CEL
+		return spec.CEL + byLabel(spec.By)
 	}
 	var items []string
 	for _, item := range spec.Items {
-		items = append(items, item.Name+"="+item.CEL)
+		items = append(items, item.Name+"="+item.CEL+byLabel(item.By))
 	}
 	return list(items)
+}
+
+// byLabel says that an item is one for each value of a label.
+func byLabel(label string) string {
+	if label == "" {
+		return ""
+	}
+	return " by " + label
 }
