@@ -1,12 +1,12 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -16,8 +16,10 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/spokewire/spokewire/internal/decider"
+	"github.com/spokewire/spokewire/internal/sampletext"
 	"github.com/spokewire/spokewire/internal/score"
 	"github.com/spokewire/spokewire/internal/series"
+	"github.com/spokewire/spokewire/internal/window"
 	"github.com/spokewire/spokewire/pkg/schemas"
 	"github.com/spokewire/spokewire/services/scorer/internal/engine"
 )
@@ -47,8 +49,8 @@ func TestManualManifests(t *testing.T) {
 		t.Fatal(err)
 	}
 	manifests := blocks(manual(t), "yaml")
-	if len(manifests) != 2 {
-		t.Fatalf("the manual has %d manifests, want 2", len(manifests))
+	if len(manifests) != 3 {
+		t.Fatalf("the manual has %d manifests, want 3", len(manifests))
 	}
 	for _, manifest := range manifests {
 		data, err := yaml.YAMLToJSONStrict([]byte(manifest))
@@ -66,22 +68,30 @@ func TestManualManifests(t *testing.T) {
 }
 
 var (
-	now    = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
-	sample = regexp.MustCompile(`(\w+)(?:\{(\w+)="(\w+)"\})?=(\d+)`)
-	row    = regexp.MustCompile("(?m)^\\| `([^`]+)` \\| (-?\\d*) ?\\| (\\w+) \\|$")
+	now = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	row = regexp.MustCompile("(?m)^\\| `([^`]+)` \\| (-?\\d*) ?\\| (\\w+) \\|$")
 )
 
-// TestManualExamples evaluates every expression of the manual's table on the
-// manual's cluster.
+// TestManualExamples evaluates every expression of the manual's tables on the
+// cluster that stands before it.
 func TestManualExamples(t *testing.T) {
 	t.Parallel()
+	now, past, found := strings.Cut(manual(t), "## Looking back")
+	if !found {
+		t.Fatal("the manual does not tell of looking back")
+	}
+	checkExamples(t, now, 15, func(*score.Program) *score.Cluster { return manualCluster(t) })
+	checkExamples(t, past, 9, func(p *score.Program) *score.Cluster { return manualHistory(t, p) })
+}
+
+func checkExamples(t *testing.T, text string, atLeast int, cluster func(*score.Program) *score.Cluster) {
+	t.Helper()
 	compiler, err := score.NewCompiler()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cluster := manualCluster(t)
-	rows := row.FindAllStringSubmatch(manual(t), -1)
-	if len(rows) < 15 {
+	rows := row.FindAllStringSubmatch(text, -1)
+	if len(rows) < atLeast {
 		t.Fatalf("only %d examples were found", len(rows))
 	}
 	for _, r := range rows {
@@ -91,15 +101,59 @@ func TestManualExamples(t *testing.T) {
 			t.Errorf("%s: %v", r[1], err)
 			continue
 		}
-		result := program.Evaluate(cluster, now)
-		got := ""
-		if v := result.Items[0].Value; v != nil {
-			got = fmt.Sprint(*v)
-		}
-		if got != r[2] || result.Items[0].Reason != r[3] {
+		result := program.Evaluate(cluster(program), now)
+		if got := shown(&result.Items[0]); got != r[2] || result.Items[0].Reason != r[3] {
 			t.Errorf("%s = %q %s (%s), the manual says %q %s", r[1], got, result.Items[0].Reason, result.Items[0].Message, r[2], r[3])
 		}
 	}
+}
+
+func shown(it *score.Item) string {
+	if it.Value == nil {
+		return ""
+	}
+	return fmt.Sprint(*it.Value)
+}
+
+// TestManualItems evaluates the table of items by a label.
+func TestManualItems(t *testing.T) {
+	t.Parallel()
+	compiler, err := score.NewCompiler()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pools := &score.Source{Name: "node", ObservedAt: now, Samples: series.NewSamples(samplesOf(t, blocks(manual(t), "pools")[0]))}
+	_, table, _ := strings.Cut(manual(t), "| expression, by pool | items |")
+	rows := regexp.MustCompile("(?m)^\\| `([^`]+)` \\| (item[/ ].*) \\|$").FindAllStringSubmatch(table, -1)
+	if len(rows) != 3 {
+		t.Fatalf("%d examples were found, want 3", len(rows))
+	}
+	for _, r := range rows {
+		program, err := compiler.Compile(&schemas.Scorer{Metadata: schemas.Metadata{Name: "item"}, Spec: schemas.ScorerSpec{CEL: r[1], By: "pool"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, it := range program.Evaluate(&score.Cluster{Sources: []*score.Source{pools}}, now).Items {
+			got = append(got, it.Name+" "+cmp.Or(shown(&it), it.Reason))
+		}
+		if text := strings.Join(got, ", "); text != r[2] {
+			t.Errorf("%s gives %s, the manual says %s", r[1], text, r[2])
+		}
+	}
+}
+
+// manualHistory is the source whose snapshots the manual shows, a line each.
+func manualHistory(t *testing.T, p *score.Program) *score.Cluster {
+	t.Helper()
+	lines := strings.Split(strings.TrimSpace(blocks(manual(t), "history")[0]), "\n")
+	s := &score.Source{Name: "node", Past: window.New(window.Select(p.Asks()), time.Time{})}
+	for i, line := range lines {
+		s.Sequence, s.ObservedAt = uint64(i+1), now.Add(time.Duration(i+1-len(lines))*20*time.Second)
+		s.Samples = series.NewSamples(samplesOf(t, line))
+		s.Past.Append(window.Event{Sequence: s.Sequence, ObservedAt: s.ObservedAt, Samples: s.Samples})
+	}
+	return &score.Cluster{Sources: []*score.Source{s}}
 }
 
 func manualCluster(t *testing.T) *score.Cluster {
@@ -109,21 +163,24 @@ func manualCluster(t *testing.T) *score.Cluster {
 	slices.Sort(lines)
 	for _, line := range lines {
 		name, text, _ := strings.Cut(line, ": ")
-		var samples []schemas.Sample
-		for _, m := range sample.FindAllStringSubmatch(text, -1) {
-			value, err := strconv.ParseFloat(m[4], 64)
-			if err != nil {
-				t.Fatal(err)
-			}
-			s := schemas.Sample{Name: m[1], Value: value}
-			if m[2] != "" {
-				s.Labels = map[string]string{m[2]: m[3]}
-			}
-			samples = append(samples, s)
-		}
+		samples := samplesOf(t, text)
 		c.Sources = append(c.Sources, &score.Source{Name: name, ObservedAt: now, Samples: series.NewSamples(samples)})
 	}
 	return c
+}
+
+// samplesOf reads the samples of a line.
+func samplesOf(t *testing.T, text string) []schemas.Sample {
+	t.Helper()
+	var samples []schemas.Sample
+	for _, field := range strings.Fields(text) {
+		s, err := sampletext.ParseSeries(field)
+		if err != nil {
+			t.Fatal(err)
+		}
+		samples = append(samples, s)
+	}
+	return samples
 }
 
 // TestManualMetrics: the manual names every metric that there is, and no

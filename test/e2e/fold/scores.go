@@ -55,7 +55,7 @@ func (r Rule) Scores(e Evidence, since time.Time) (int, []Violation) {
 func (r Rule) score1(m events.Message, s *schemas.Score, metrics map[string]map[uint64]events.Message) (made int, found []Violation) {
 	for _, item := range s.Items {
 		for _, input := range item.Inputs {
-			if input.Kind != "metric" {
+			if input.Kind != "metric" && input.Kind != "window" {
 				continue
 			}
 			own := "sw.metric." + events.EncodeToken(s.Cluster) + "."
@@ -64,6 +64,12 @@ func (r Rule) score1(m events.Message, s *schemas.Score, metrics map[string]map[
 			}
 			source, kept := metrics[input.Subject][input.Sequence]
 			if !kept || !isInput(source, input) {
+				continue
+			}
+			if input.Kind == "window" {
+				// What came of several events is not made again here; that it
+				// is a function of the log is the scorer's own test.
+				found = append(found, r.outlives(m, s, source)...)
 				continue
 			}
 			made++
@@ -102,12 +108,22 @@ func (r Rule) again(m events.Message, s *schemas.Score, item schemas.ScoreItem, 
 	if want, known := r.value(metric); item.Value != nil && known && want != *item.Value {
 		found = append(found, violates(5, "score %d of %s is %d, but %s %d gives %d", m.Sequence, s.Cluster, *item.Value, source.Subject, source.Sequence, want))
 	}
+	return append(found, r.outlives(m, s, source)...)
+}
+
+// outlives finds a score that claims to hold longer than an event that it
+// rests on.
+func (r Rule) outlives(m events.Message, s *schemas.Score, source events.Message) []Violation {
+	e, err := events.Decode(source)
+	if err != nil || r.ValidFor == 0 {
+		return nil
+	}
 	age, err := events.Age(e)
 	latest := source.ReceivedAt.Add(-age).Add(r.ValidFor + validSlack)
-	if err == nil && r.ValidFor > 0 && s.Expiry(m.ReceivedAt).After(latest) {
-		found = append(found, violates(4, "score %d of %s claims to hold until %v, its metric does until %v", m.Sequence, s.Cluster, s.Expiry(m.ReceivedAt), latest))
+	if err != nil || !s.Expiry(m.ReceivedAt).After(latest) {
+		return nil
 	}
-	return found
+	return []Violation{violates(4, "score %d of %s claims to hold until %v, its metric does until %v", m.Sequence, s.Cluster, s.Expiry(m.ReceivedAt), latest)}
 }
 
 // value is the rule's score of a snapshot, if it holds the one sample.

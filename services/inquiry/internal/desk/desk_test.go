@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -237,6 +238,29 @@ func TestWhatIfReadsTheLastSnapshotThatCanBeRead(t *testing.T) {
 	}
 	if len(a.Scores) != 1 || a.Scores[0].Value == nil || *a.Scores[0].Value != 97 || !slices.Equal(placement.SelectedNames(&a.Decision), []string{"b"}) {
 		t.Errorf("%+v", a)
+	}
+}
+
+// TestWhatIfRefusesMetricsOfScorersThatLookBack: what is supposed has no past.
+func TestWhatIfRefusesMetricsOfScorersThatLookBack(t *testing.T) {
+	t.Parallel()
+	d, bus := sit(t)
+	ask := func() (*schemas.WhatIfAnswer, error) {
+		return d.WhatIf(t.Context(), &schemas.WhatIfAsk{Namespace: "default", Name: "train", Metrics: []schemas.WhatIfMetric{{Cluster: "b", Name: "free", Value: 95}}})
+	}
+	scorer := func(name, cel string) {
+		bus.Put(events.ConfigSubject(events.KindScorer, "", name), schemas.TypeConfigScorer, &schemas.Scorer{
+			APIVersion: schemas.ScorerAPIVersion, Kind: schemas.ScorerKind, Metadata: schemas.Metadata{Name: name}, Spec: schemas.ScorerSpec{CEL: cel},
+		})
+	}
+	scorer("gpu", `metric("free") - rate("used_total", duration("5m"))`)
+	var field *schemas.FieldError
+	if _, err := ask(); !errors.As(err, &field) || field.Field != "metrics[0].name" || !strings.Contains(field.Reason, "Scorer gpu reads, and that looks back in time") {
+		t.Errorf("got %v, want a refusal", err)
+	}
+	scorer("gpu", `rate("used_total", duration("5m"))`)
+	if _, err := ask(); !errors.As(err, &field) || !strings.Contains(field.Reason, "no Scorer of the Placement reads") {
+		t.Errorf("got %v, want that nobody reads it", err)
 	}
 }
 
