@@ -277,7 +277,7 @@ func TestLookingBackOnARealServer(t *testing.T) {
 		return decidertest.Total(t, ranOn.Counts.Folded.WithLabelValues(events.StreamMetrics)) == n
 	})
 	restarted, stopRestarted := start(t, connect(t, server.URL()), nil)
-	testwait.Eventually(t, "the past is read", func() bool { return decidertest.Total(t, restarted.counts.windows) > 0 })
+	testwait.Eventually(t, "the past is read", func() bool { return decidertest.Total(t, restarted.counts.windows) > 1000 })
 	now := restarted.Now()
 	stopRanOn()
 	stopRestarted()
