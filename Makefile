@@ -88,7 +88,7 @@ $(BIN)/service/%: $(SOURCES)
 	@$(GO) $(BUILD) -o $@ ./services/$*
 
 .DEFAULT_GOAL := help
-.PHONY: help build tools demo up check test lint generate clean
+.PHONY: help build tools demo demo-scoring up check test lint generate clean
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -98,6 +98,9 @@ tools: hub $(BIN)/prometheus $(BIN)/crds-ocm $(BIN)/kubectl $(BIN)/kube-controll
 
 demo: hub $(BIN)/spokewire ## metrics of three clusters become OCM objects on a real API server, step by step
 	@$(BIN)/spokewire demo
+
+demo-scoring: hub $(BIN)/prometheus $(BIN)/spokewire ## DynamicScorers as OCM has them score three clusters by a scoring service, step by step
+	@$(BIN)/spokewire demo scoring
 
 up: hub $(BIN)/spokewire ## keep the local stack running in the foreground
 	@$(BIN)/spokewire up $(ARGS)

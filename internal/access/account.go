@@ -31,6 +31,7 @@ func (l Layout) accounts() []account {
 		{
 			name:     AccountSpokes,
 			settings: connectionLimit(len(l.Spokes)+len(l.Collectors), connectionsPerSpoke),
+			exports:  []string{exportService(events.QuerySubjects, false, AccountHub)},
 			imports:  []string{importService(AccountHub, "sw.metric.*.*", ""), importService(AccountHub, "sw.backfill.*.*", "")},
 		},
 		{
@@ -44,12 +45,16 @@ func (l Layout) accounts() []account {
 // hubAccount exports services only: an answer to a service's caller cannot
 // land on another subject.
 func hubAccount() account {
-	a := account{name: AccountHub, settings: []string{"jetstream: enabled"}, exports: []string{
-		exportService("sw.metric.*.*", false, AccountSpokes, AccountUsers),
-		exportService("sw.backfill.*.*", false, AccountSpokes),
-		exportService("$JS.FC.>", false, AccountRead),
-		exportStream(mirrorDeliver+".>", AccountRead),
-	}}
+	a := account{
+		name: AccountHub, settings: []string{"jetstream: enabled"},
+		exports: []string{
+			exportService("sw.metric.*.*", false, AccountSpokes, AccountUsers),
+			exportService("sw.backfill.*.*", false, AccountSpokes),
+			exportService("$JS.FC.>", false, AccountRead),
+			exportStream(mirrorDeliver+".>", AccountRead),
+		},
+		imports: []string{importService(AccountSpokes, events.QuerySubjects, "")},
+	}
 	for _, subject := range mirrorCalls() {
 		a.exports = append(a.exports, exportService(apiPrefix+subject, false, AccountRead))
 	}

@@ -122,8 +122,14 @@ func (p *printer) user(u User, secret string) {
 	p.open("{user: %s, password: %s, permissions: {", quote(u.Name), secret)
 	p.allow("publish", u.Publish)
 	p.allow("subscribe", u.Subscribe)
+	if u.Answers {
+		p.line("allow_responses: {max: 1, expires: %q}", answerWithin)
+	}
 	p.close("}}")
 }
+
+// answerWithin is how long a user may take over an answer.
+const answerWithin = "1m"
 
 // allow writes what is allowed; with an empty list everything is denied.
 func (p *printer) allow(verb string, subjects []string) {

@@ -3,7 +3,7 @@
 //
 //	HUB     the streams, the hub services, the operator and the admin who creates streams
 //	READ    mirrors of the decisions, nothing else
-//	SPOKES  one user a cluster: publishes its own sources' metrics; one a collector beside the hub
+//	SPOKES  one user a cluster: publishes its own sources' metrics, answers what dynamic scorers ask of it; one a collector beside the hub
 //	USERS   outside publishers of metrics and readers of decisions
 //	SYS     the server's own
 //

@@ -38,7 +38,7 @@ var services = map[string]rights{
 		looksUp:   []string{events.StreamReceipts},
 	},
 	Scorer: {
-		publishes: []string{"sw.score.*.*", "sw.status.*.*.*"},
+		publishes: []string{"sw.score.*.*", "sw.status.*.*.*", events.QuerySubjects},
 		reads:     []string{events.StreamMetrics, events.StreamHub, events.StreamConfig, events.StreamScores, events.StreamStatus},
 	},
 	PlacementWriter: {

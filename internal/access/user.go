@@ -34,6 +34,9 @@ type User struct {
 	// Publish and Subscribe are the subjects allowed, all others are denied.
 	// Both empty means that the account is the only bound.
 	Publish, Subscribe []string
+	// Answers lets the user publish one answer to what it is asked, where it
+	// is to go.
+	Answers bool
 }
 
 // SpokeUser is the name of a cluster's user.
@@ -69,7 +72,7 @@ func (l Layout) Users() []User {
 		users = append(users, serviceUser(name))
 	}
 	for _, s := range l.Spokes {
-		users = append(users, collecting(SpokeUser(s.Cluster), s.Cluster, s))
+		users = append(users, spokeUser(s))
 	}
 	for _, c := range l.Collectors {
 		users = append(users, collecting(CollectorUser(c.Name), "collector-"+c.Name, c.Metrics...))
@@ -78,6 +81,15 @@ func (l Layout) Users() []User {
 		users = append(users, outsiderUser(o))
 	}
 	return users
+}
+
+// spokeUser answers what is asked of its cluster, besides. microSubjects are
+// what every answering program listens to; nobody in SPOKES may ask there.
+func spokeUser(g Grant) User {
+	u := collecting(SpokeUser(g.Cluster), g.Cluster, g)
+	u.Subscribe = append(u.Subscribe, events.QuerySubject(g.Cluster), microSubjects)
+	u.Answers = true
+	return u
 }
 
 // collecting is a user that publishes what grants list, and the backlog of

@@ -131,6 +131,9 @@ func number(raw json.RawMessage) (float64, error) {
 	return n, nil
 }
 
+// Quoted is an answer as JSON that every reader takes; see DecodeAnswer.
+func Quoted(answer []byte) []byte { return quoteNonNumbers(answer) }
+
 // quoteNonNumbers puts quotes around NaN, Infinity and -Infinity outside of
 // strings. What holds none is returned as it is.
 func quoteNonNumbers(body []byte) []byte {

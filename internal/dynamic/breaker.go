@@ -35,6 +35,9 @@ func (b *Breaker) Open(now time.Time) (until time.Time, open bool) {
 // Try takes note of a call.
 func (b *Breaker) Try() { b.probing = b.failures >= breakAfter }
 
+// Dropped takes note of a call that never came to the scorer.
+func (b *Breaker) Dropped() { b.probing = false }
+
 // Succeeded takes note of an answer.
 func (b *Breaker) Succeeded() { *b = Breaker{} }
 

@@ -13,12 +13,16 @@ const (
 	NameTaken    = "NameTaken"    // another scorer has the name of the score
 	TokenMissing = "TokenMissing" // a token's file cannot be read
 	Forbidden    = "Forbidden"    // the address is not one that may be called
-	NotCollected = "NotCollected" // nobody in the clusters does what the scorer needs there
+	NotCollected = "NotCollected" // no collector of the cluster answers what the scorer needs to know there
 
 	Unreachable = "Unreachable" // no HTTP answer
 	Timeout     = "Timeout"     // no whole answer in time
 	BadStatus   = "BadStatus"   // an answer, but not 200
 	CircuitOpen = "CircuitOpen" // too many failures in a row: not asked for a while
+
+	QueryRefused  = "QueryRefused"  // the cluster's Prometheus says what is wrong with a query
+	NoData        = "NoData"        // the queries have no series in the cluster
+	TooManySeries = "TooManySeries" // or more values than are taken
 
 	EmptyAnswer    = "EmptyAnswer"
 	TooLarge       = "TooLarge" // more bytes than are read
@@ -34,7 +38,10 @@ const (
 const maxMessage = 512
 
 // Failure is a reason for having no score, and what to tell people.
-type Failure struct{ Reason, Message string }
+type Failure struct {
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+}
 
 func (f *Failure) Error() string { return f.Reason + ": " + f.Message }
 

@@ -15,8 +15,6 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
-	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -37,9 +35,8 @@ type Options struct {
 	Tokens Tokens
 	// CAFile is of PEM certificates to trust, empty for the system's.
 	CAFile string
-	// Hosts, if any, are the only ones that are called: HOST or HOST:PORT,
-	// where *.DOMAIN stands for every host below it.
-	Hosts []string
+	// Hosts, if any, are the only ones that are called.
+	Hosts Hosts
 	// UserAgent says who calls.
 	UserAgent string
 }
@@ -54,10 +51,8 @@ type Client struct {
 
 // New returns a Client, or what is wrong with the options.
 func New(o Options) (*Client, error) {
-	for _, host := range o.Hosts {
-		if host == "" || strings.ContainsAny(host, "/ @") {
-			return nil, fmt.Errorf("%q is not a host, want HOST, HOST:PORT or *.DOMAIN", host)
-		}
+	if err := o.Hosts.Check(); err != nil {
+		return nil, err
 	}
 	security := &tls.Config{MinVersion: tls.VersionTLS12}
 	if o.CAFile != "" {
@@ -140,8 +135,10 @@ func (c *Client) request(ctx context.Context, method, url string, ref *schemas.T
 	if err != nil {
 		return nil, dynamic.Failf(dynamic.BadConfig, "the URL is not taken: %v", withoutURL(err))
 	}
-	if !c.permits(request.URL) {
-		return nil, dynamic.Failf(dynamic.Forbidden, "%s is not among the hosts that may be called: %s", request.URL.Host, strings.Join(c.options.Hosts, ", "))
+	if len(c.options.Hosts) > 0 {
+		if err := c.options.Hosts.Permit(request.URL); err != nil {
+			return nil, err
+		}
 	}
 	request.Header.Set("User-Agent", c.options.UserAgent)
 	request.Header.Set("Accept", "application/json")
@@ -156,17 +153,6 @@ func (c *Client) request(ctx context.Context, method, url string, ref *schemas.T
 		request.Header.Set("Authorization", "Bearer "+token)
 	}
 	return request, nil
-}
-
-// permits reports whether the host may be called.
-func (c *Client) permits(u *url.URL) bool {
-	return len(c.options.Hosts) == 0 || slices.ContainsFunc(c.options.Hosts, func(permitted string) bool {
-		domain, any := strings.CutPrefix(permitted, "*")
-		if any {
-			return strings.HasPrefix(domain, ".") && strings.HasSuffix(strings.ToLower(u.Hostname()), strings.ToLower(domain))
-		}
-		return strings.EqualFold(permitted, u.Host) || strings.EqualFold(permitted, u.Hostname())
-	})
 }
 
 func badStatus(response *http.Response) error {

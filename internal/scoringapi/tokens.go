@@ -24,9 +24,9 @@ var tokenName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,253}$`)
 // S/K. "" is none.
 type Tokens string
 
-// Read returns the token that ref names, as it is now: mounted Secrets
-// change. Its error is a *dynamic.Failure that does not tell the token.
-func (t Tokens) Read(ref schemas.TokenRef) (string, error) {
+// Path is the file of the token that ref names. Its error is a
+// *dynamic.Failure.
+func (t Tokens) Path(ref schemas.TokenRef) (string, error) {
 	for _, name := range []string{ref.Name, ref.Key} {
 		if !tokenName.MatchString(name) || name == "." || name == ".." {
 			return "", dynamic.Failf(dynamic.TokenMissing, "%.100q is not the name of a Secret or of a key in it", name)
@@ -35,7 +35,17 @@ func (t Tokens) Read(ref schemas.TokenRef) (string, error) {
 	if t == "" {
 		return "", dynamic.Failf(dynamic.TokenMissing, "the key %s of Secret %s is wanted, but no directory of tokens is given: mount the Secret and set --token-dir", ref.Key, ref.Name)
 	}
-	text, err := t.read(ref)
+	return filepath.Join(string(t), ref.Name, ref.Key), nil
+}
+
+// Read returns the token that ref names, as it is now: mounted Secrets
+// change. Its error is a *dynamic.Failure that does not tell the token.
+func (t Tokens) Read(ref schemas.TokenRef) (string, error) {
+	path, err := t.Path(ref)
+	if err != nil {
+		return "", err
+	}
+	text, err := read(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", dynamic.Failf(dynamic.TokenMissing, "there is no file %s/%s in --token-dir: mount the Secret %s there", ref.Name, ref.Key, ref.Name)
@@ -49,8 +59,8 @@ func (t Tokens) Read(ref schemas.TokenRef) (string, error) {
 	return text, nil
 }
 
-func (t Tokens) read(ref schemas.TokenRef) (string, error) {
-	f, err := os.Open(filepath.Join(string(t), ref.Name, ref.Key))
+func read(path string) (string, error) {
+	f, err := os.Open(path)
 	if err != nil {
 		return "", err
 	}

@@ -78,6 +78,9 @@ func (l layout) natsStore() string            { return l.path("nats", "store") }
 func (l layout) etcd() string                 { return l.path("etcd") }
 func (l layout) hub() string                  { return l.path("hub") }
 func (l layout) outbox(cluster string) string { return l.path("outbox", cluster) }
+func (l layout) prometheus(cluster string) string {
+	return l.path("prometheus", cluster)
+}
 
 // create makes the directories. What is in them is for the user alone: it
 // holds credentials.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -52,6 +53,8 @@ type Options struct {
 	// SIG has the bridge of an embedded hub write SIG-Multicluster's
 	// PlacementDecisions and ClusterProfiles too.
 	SIG bool
+	// Prometheus runs one in each cluster, for dynamic scorers to query.
+	Prometheus bool
 	// Interval is how often a spoke's collector scrapes.
 	Interval time.Duration
 	// Args are added to the command line of our processes, by their name.
@@ -76,6 +79,7 @@ func (o *Options) AddFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.NATS, "nats", o.NATS, "embedded, or the URL of a NATS server with JetStream")
 	fs.BoolVar(&o.OCM, "ocm", o.OCM, "run OCM's own placement controller too")
 	fs.BoolVar(&o.SIG, "sig", o.SIG, "write SIG-Multicluster's PlacementDecisions and ClusterProfiles too (embedded hub)")
+	fs.BoolVar(&o.Prometheus, "prometheus", o.Prometheus, "run a Prometheus in each cluster too, which dynamic scorers can query")
 	fs.DurationVar(&o.Interval, "interval", o.Interval, "how often the spokes' collectors scrape")
 }
 
@@ -100,6 +104,11 @@ func (o Options) Validate() error {
 		return fmt.Errorf("--bridge-kubeconfig is for an existing hub, but --hub is %s", o.Hub)
 	case o.NATS == "" || o.Hub == "":
 		return fmt.Errorf("--nats and --hub must not be empty")
+	}
+	if o.Prometheus {
+		if _, err := os.Stat(prometheusIn(o.BinDir)); err != nil {
+			return fmt.Errorf("--prometheus: %w: run 'make tools' in the repository", err)
+		}
 	}
 	if o.Hub == Embedded {
 		return hub.In(o.BinDir).Validate()

@@ -63,7 +63,17 @@ func (s *Stack) startSpoke(ctx context.Context, cluster string) error {
 		url := env[0]
 		env[0] = strings.Replace(url, s.natsHost(), detour(cluster, s.natsHost()), 1)
 	}
-	return s.start(s.self("collector-"+cluster, env, "collector",
-		"--cluster", cluster, "--source", spokeSource, "--target", "http://"+address+"/metrics",
-		"--interval", s.options.Interval.String(), "--outbox", s.files.outbox(cluster), "--listen", "127.0.0.1:0"))
+	args := []string{
+		"collector", "--cluster", cluster, "--source", spokeSource, "--target", "http://" + address + "/metrics",
+		"--interval", s.options.Interval.String(), "--outbox", s.files.outbox(cluster), "--listen", "127.0.0.1:0",
+		"--scoring-host", "127.0.0.1", "--scoring-host", "localhost",
+	}
+	if s.options.Prometheus {
+		prometheus, err := s.startPrometheus(ctx, cluster, address)
+		if err != nil {
+			return err
+		}
+		args = append(args, "--scoring-prometheus", prometheus)
+	}
+	return s.start(s.self("collector-"+cluster, env, args...))
 }

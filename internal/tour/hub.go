@@ -15,26 +15,26 @@ import (
 // quicker by less; a look is easier to follow.
 const between = 5 * time.Millisecond
 
-// waitForScores returns once every cluster has the scorer's
-// AddOnPlacementScore on the hub.
-func (g *guide) waitForScores(ctx context.Context) error {
+// waitForScores returns once every cluster has an AddOnPlacementScore of that
+// name on the hub.
+func (g *guide) waitForScores(ctx context.Context, name string) error {
 	for _, cluster := range g.stack.Clusters() {
 		for {
-			score, err := g.hub.ClusterV1alpha1().AddOnPlacementScores(cluster).Get(ctx, "demo-free-slots", metav1.GetOptions{})
+			score, err := g.hub.ClusterV1alpha1().AddOnPlacementScores(cluster).Get(ctx, name, metav1.GetOptions{})
 			if err == nil && len(score.Status.Scores) > 0 {
 				break
 			}
 			if !pause.For(ctx, between) {
-				return fmt.Errorf("the hub has no AddOnPlacementScore %s/demo-free-slots: %w", cluster, err)
+				return fmt.Errorf("the hub has no AddOnPlacementScore %s/%s: %w", cluster, name, err)
 			}
 		}
 	}
 	return nil
 }
 
-// waitForWinner returns the one cluster of the Placement's decision on the
-// hub, once that is another than before, and when it was seen.
-func (g *guide) waitForWinner(ctx context.Context, before string) (string, time.Time, error) {
+// waitForWinner returns the one cluster of a Placement's decision on the hub,
+// once that is another than before, and when it was seen.
+func (g *guide) waitForWinner(ctx context.Context, placement, before string) (string, time.Time, error) {
 	selector := metav1.ListOptions{LabelSelector: clusterv1beta1.PlacementLabel + "=" + placement}
 	last := "no PlacementDecision"
 	for {

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/clientcmd"
 	clusterclient "open-cluster-management.io/api/client/cluster/clientset/versioned"
 
@@ -54,28 +55,37 @@ func (r Result) String() string {
 func Run(ctx context.Context, s *stack.Stack, timeout time.Duration, w io.Writer) (Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	config, err := clientcmd.BuildConfigFromFlags("", s.Kubeconfig())
+	g, err := newGuide(s, w)
 	if err != nil {
 		return Result{}, err
 	}
-	client, err := clusterclient.NewForConfig(config)
-	if err != nil {
-		return Result{}, err
-	}
-	executable, err := os.Executable()
-	if err != nil {
-		return Result{}, err
-	}
-	g := &guide{w: w, stack: s, hub: client, executable: executable}
 	return g.tour(ctx)
 }
 
-// guide walks through the tour.
+// guide walks through a tour.
 type guide struct {
 	w          io.Writer
 	stack      *stack.Stack
 	hub        clusterclient.Interface
+	objects    dynamic.Interface
 	executable string
+}
+
+func newGuide(s *stack.Stack, w io.Writer) (*guide, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", s.Kubeconfig())
+	if err != nil {
+		return nil, err
+	}
+	client, err := clusterclient.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	objects, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	executable, err := os.Executable()
+	return &guide{w: w, stack: s, hub: client, objects: objects, executable: executable}, err
 }
 
 func (g *guide) tour(ctx context.Context) (Result, error) {
@@ -87,7 +97,7 @@ func (g *guide) tour(ctx context.Context) (Result, error) {
 	if err := g.run(ctx, scorerYAML, "apply", "-f", "-"); err != nil {
 		return Result{}, err
 	}
-	if err := g.waitForScores(ctx); err != nil {
+	if err := g.waitForScores(ctx, "demo-free-slots"); err != nil {
 		return Result{}, err
 	}
 	if err := g.run(ctx, "", "get", "scores"); err != nil {
@@ -98,14 +108,14 @@ func (g *guide) tour(ctx context.Context) (Result, error) {
 	if err := g.run(ctx, placementYAML, "apply", "-f", "-"); err != nil {
 		return Result{}, err
 	}
-	winner, seen, err := g.waitForWinner(ctx, "")
+	winner, seen, err := g.waitForWinner(ctx, placement, "")
 	if err != nil {
 		return Result{}, err
 	}
 	first := seen.Sub(applied)
 	g.say("The hub has a PlacementDecision %s after the Placement was applied: %s.", first.Round(time.Millisecond), winner)
 	for range moves {
-		if winner, err = g.move(ctx, winner); err != nil {
+		if winner, err = g.move(ctx, placement, winner); err != nil {
 			return Result{}, err
 		}
 	}
@@ -120,13 +130,13 @@ func (g *guide) tour(ctx context.Context) (Result, error) {
 }
 
 // move gives the winner work and waits for another one to win.
-func (g *guide) move(ctx context.Context, winner string) (string, error) {
+func (g *guide) move(ctx context.Context, placement, winner string) (string, error) {
 	g.say("%s gets %d jobs, one for each slot.", winner, jobs)
 	if err := g.giveWork(ctx, winner); err != nil {
 		return "", err
 	}
 	given := time.Now()
-	next, seen, err := g.waitForWinner(ctx, winner)
+	next, seen, err := g.waitForWinner(ctx, placement, winner)
 	if err != nil {
 		return "", err
 	}

@@ -19,6 +19,13 @@ const (
 	AskAudit   = askPrefix + "audit"
 )
 
+// QuerySubjects is a filter for what collectors are asked on behalf of dynamic
+// scorers, in no stream either.
+const QuerySubjects = "sw.query.*"
+
+// QuerySubject is where the collector of a cluster is asked.
+func QuerySubject(cluster string) string { return "sw.query." + EncodeToken(cluster) }
+
 // Codes of a Refusal, as HTTP has them.
 const (
 	RefusedBad      = 400

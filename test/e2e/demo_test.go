@@ -35,6 +35,28 @@ func TestTheTourShowsWhatItPromises(t *testing.T) {
 	testwait.Within(t, 20*time.Second, func() string { return speaksSIG(t, s) })
 }
 
+// TestTheScoringTourShowsWhatItPromises: manifests in the shape of OCM's
+// samples, with a query, through a real Prometheus in each cluster and a real
+// scoring service, beside the hub and inside of the clusters.
+func TestTheScoringTourShowsWhatItPromises(t *testing.T) {
+	t.Parallel()
+	s := startStack(t, func(o *stack.Options) { o.Spokes, o.Prometheus = 3, true })
+	var shown strings.Builder
+	result, err := tour.Scoring(t.Context(), s, 2*time.Minute, &shown)
+	t.Log(shown.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := result.String(), "scoring: scorers=2 scores=6 stale=0 failed=0"; got != want {
+		t.Errorf("the last line is %q, want %q", got, want)
+	}
+	for _, want := range []string{"spoke-3   demo-internal   demo_internal", "from prometheus.monitoring.svc:9090", "ScoreChanged"} {
+		if !strings.Contains(shown.String(), want) {
+			t.Errorf("the tour does not show %q", want)
+		}
+	}
+}
+
 // speaksSIG says what SIG-Multicluster's objects of the tour's Placement lack.
 func speaksSIG(t *testing.T, s *stack.Stack) string {
 	t.Helper()

@@ -45,6 +45,11 @@ func (t tap) Publish(ctx context.Context, subject string, e event.Event, opts ..
 	return t.publish(ctx, t.Bus, subject, e, opts)
 }
 
+// Request finds nobody: there are no collectors.
+func (tap) Request(context.Context, string, []byte) ([]byte, error) {
+	return nil, events.ErrNoResponder
+}
+
 func (t tap) Watch(ctx context.Context, w events.Watch, fn func(events.Update) error) error {
 	hand := t.deliver
 	switch {

@@ -32,7 +32,7 @@ the decision move, and see why. What is shown is read from the hub.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
-			result, err := demo(ctx, keep, c.ErrOrStderr(), c.OutOrStdout())
+			result, err := demo(ctx, stack.DefaultOptions(), tour.Run, keep, c.ErrOrStderr(), c.OutOrStdout())
 			if err != nil {
 				return err
 			}
@@ -40,27 +40,54 @@ the decision move, and see why. What is shown is read from the hub.`,
 			return nil
 		},
 	}
-	c.Flags().BoolVar(&keep, "keep", false, "keep the stack's directory with its logs")
+	c.PersistentFlags().BoolVar(&keep, "keep", false, "keep the stack's directory with its logs")
+	c.AddCommand(newDemoScoring(&keep))
 	return c
 }
 
-// demo runs the tour on a stack in a temporary directory. The directory stays
-// if something went wrong, for its logs.
-func demo(ctx context.Context, keep bool, progress, shown io.Writer) (tour.Result, error) {
-	o := stack.DefaultOptions()
+func newDemoScoring(keep *bool) *cobra.Command {
+	return &cobra.Command{
+		Use:   "scoring",
+		Short: "Show, step by step, how OCM's DynamicScorers score clusters by a service of your own",
+		Long: `Start a stack of three clusters, each with a Prometheus, and a scoring service;
+create DynamicScorers on the hub as they are written for OCM, and see their
+scores there and what is placed by them.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			ctx, stop := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
+			defer stop()
+			o := stack.DefaultOptions()
+			o.Prometheus = true
+			result, err := demo(ctx, o, tour.Scoring, *keep, c.ErrOrStderr(), c.OutOrStdout())
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(c.OutOrStdout(), result)
+			return nil
+		},
+	}
+}
+
+// guided shows something on a running stack.
+type guided[R any] func(ctx context.Context, s *stack.Stack, timeout time.Duration, w io.Writer) (R, error)
+
+// demo runs a tour on a stack of three clusters in a temporary directory. The
+// directory stays if something went wrong, for its logs.
+func demo[R any](ctx context.Context, o stack.Options, show guided[R], keep bool, progress, shown io.Writer) (R, error) {
+	var none R
 	o.Spokes, o.Interval = 3, 100*time.Millisecond
 	if err := withProgram(&o, progress); err != nil {
-		return tour.Result{}, err
+		return none, err
 	}
 	dir, err := os.MkdirTemp("", "spokewire-demo-")
 	if err != nil {
-		return tour.Result{}, err
+		return none, err
 	}
 	o.DataDir = dir
-	result, err := tourOf(ctx, o, shown)
+	result, err := tourOf(ctx, o, show, shown)
 	switch {
 	case err != nil && ctx.Err() == nil:
-		return tour.Result{}, fmt.Errorf("%w (logs are in %s)", err, filepath.Join(dir, "logs"))
+		return none, fmt.Errorf("%w (logs are in %s)", err, filepath.Join(dir, "logs"))
 	case keep:
 		fmt.Fprintf(shown, "\nThe stack's directory is %s\n", dir)
 		return result, err
@@ -68,11 +95,12 @@ func demo(ctx context.Context, keep bool, progress, shown io.Writer) (tour.Resul
 	return result, errors.Join(err, os.RemoveAll(dir))
 }
 
-func tourOf(ctx context.Context, o stack.Options, shown io.Writer) (tour.Result, error) {
+func tourOf[R any](ctx context.Context, o stack.Options, show guided[R], shown io.Writer) (R, error) {
 	s, err := stack.Up(ctx, o)
 	if err != nil {
-		return tour.Result{}, err
+		var none R
+		return none, err
 	}
-	result, err := tour.Run(ctx, s, demoTimeout, shown)
+	result, err := show(ctx, s, demoTimeout, shown)
 	return result, errors.Join(err, s.Stop())
 }

@@ -24,6 +24,11 @@ type Options struct {
 	Cluster, Source, Target string
 	Interval                time.Duration
 	Keep                    []string
+	// ScoringHosts, ScoringPrometheus and TokenDir are those of
+	// dynamicScoring; without the first two the hub's dynamic scorers are not
+	// answered.
+	ScoringHosts                []string
+	ScoringPrometheus, TokenDir string
 	// Outbox is the outbox's directory; it overrides the file's.
 	Outbox string
 	// BackfillRate bounds the superseded snapshots sent in a second.
@@ -48,6 +53,9 @@ func (o *Options) AddFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.Target, "target", o.Target, "URL of the source's Prometheus endpoint")
 	fs.DurationVar(&o.Interval, "interval", o.Interval, "time between scrapes of --target")
 	fs.StringArrayVar(&o.Keep, "keep", o.Keep, "regular expression of metric names to keep of --target (repeatable; default: all)")
+	fs.StringArrayVar(&o.ScoringHosts, "scoring-host", o.ScoringHosts, "host that may be asked for the hub's dynamic scorers: HOST, HOST:PORT or *.DOMAIN (repeatable; default: none)")
+	fs.StringVar(&o.ScoringPrometheus, "scoring-prometheus", o.ScoringPrometheus, "URL of this cluster's Prometheus, asked in place of the one that dynamic scorers name")
+	fs.StringVar(&o.TokenDir, "token-dir", o.TokenDir, "directory of the tokens that dynamic scorers name: the key K of Secret S is the file S/K")
 	fs.StringVar(&o.Outbox, "outbox", o.Outbox, "directory where snapshots wait for the hub; overrides outbox.dir of --config")
 	fs.Float64Var(&o.BackfillRate, "backfill-rate", o.BackfillRate, "how many snapshots of an outage are sent in a second")
 }
@@ -72,6 +80,9 @@ func (o Options) configuration() (config.Config, error) {
 	if o.Cluster != "" || o.Source != "" || o.Target != "" || len(o.Keep) > 0 {
 		return config.Config{}, errors.New("--config and --cluster, --source, --target or --keep are both given, want one")
 	}
+	if len(o.ScoringHosts) > 0 || o.ScoringPrometheus != "" || o.TokenDir != "" {
+		return config.Config{}, errors.New("--config and --scoring-host, --scoring-prometheus or --token-dir are both given: set dynamicScoring in the file")
+	}
 	return config.Load(o.ConfigFile, o.Outbox)
 }
 
@@ -88,6 +99,9 @@ func (o Options) single() (config.Config, error) {
 		Cluster: o.Cluster,
 		Sources: []config.Source{{Name: o.Source, URL: o.Target, Interval: config.Of(o.Interval), Keep: o.Keep}},
 		Outbox:  config.Outbox{Dir: o.Outbox},
+	}
+	if len(o.ScoringHosts) > 0 || o.ScoringPrometheus != "" {
+		c.DynamicScoring = &config.DynamicScoring{Hosts: o.ScoringHosts, Prometheus: o.ScoringPrometheus, TokenDir: o.TokenDir}
 	}
 	c.Default()
 	if err := c.Validate(); err != nil {

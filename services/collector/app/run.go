@@ -13,6 +13,7 @@ import (
 	"github.com/spokewire/spokewire/services/collector/internal/forward"
 	"github.com/spokewire/spokewire/services/collector/internal/observe"
 	"github.com/spokewire/spokewire/services/collector/internal/outbox"
+	"github.com/spokewire/spokewire/services/collector/internal/scoring"
 )
 
 // Run collects until ctx ends. It collects from the first moment, also while
@@ -34,6 +35,12 @@ func Run(ctx context.Context, o Options, rt process.Runtime) (err error) {
 	rt.Metrics.MustRegister(newOutboxMetrics(store))
 	rt.Health.Ready("outbox", store.Err)
 	collector := &collector{options: o, config: c, runtime: rt, store: store}
+	if c.DynamicScoring != nil {
+		if collector.desk, err = scoring.New(*c.DynamicScoring, rt.Metrics); err != nil {
+			return err
+		}
+		defer collector.desk.Close()
+	}
 	return collector.run(ctx, origins)
 }
 
@@ -42,6 +49,7 @@ type collector struct {
 	config  config.Config
 	runtime process.Runtime
 	store   *outbox.Store
+	desk    *scoring.Desk                 // nil without dynamicScoring
 	bus     atomic.Pointer[jetstream.Bus] // nil until connected
 }
 
@@ -74,7 +82,8 @@ func (c *collector) run(ctx context.Context, origins []origin) error {
 	return group.Wait()
 }
 
-// forward connects, however long that takes, and forwards.
+// forward connects, however long that takes, and forwards. Beside it dynamic
+// scorers are answered.
 func (c *collector) forward(ctx context.Context) error {
 	forwardMetrics := forward.NewMetrics(c.runtime.Metrics)
 	bus, err := c.options.Bus.Connect(ctx, c.runtime)
@@ -83,7 +92,11 @@ func (c *collector) forward(ctx context.Context) error {
 	}
 	defer bus.Close()
 	c.bus.Store(bus)
-	return forward.New(forward.Options{
+	group, ctx := errgroup.WithContext(ctx)
+	if c.desk != nil {
+		group.Go(func() error { return bus.Respond(ctx, c.desk.Service(c.config.Cluster)) })
+	}
+	forwarder := forward.New(forward.Options{
 		Outbox:       c.store,
 		Bus:          bus,
 		Connected:    bus.Connected,
@@ -91,7 +104,9 @@ func (c *collector) forward(ctx context.Context) error {
 		BackfillRate: c.options.BackfillRate,
 		Metrics:      forwardMetrics,
 		Log:          c.runtime.Log,
-	}).Run(ctx)
+	})
+	group.Go(func() error { return forwarder.Run(ctx) })
+	return group.Wait()
 }
 
 // fleetOf returns how a source names its clusters, nil if it is of one.

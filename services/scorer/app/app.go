@@ -13,6 +13,7 @@ import (
 	"github.com/spokewire/spokewire/internal/decider"
 	"github.com/spokewire/spokewire/internal/process"
 	"github.com/spokewire/spokewire/internal/scoringapi"
+	"github.com/spokewire/spokewire/pkg/events"
 	"github.com/spokewire/spokewire/services/scorer/internal/asker"
 	"github.com/spokewire/spokewire/services/scorer/internal/engine"
 	"github.com/spokewire/spokewire/services/scorer/internal/roster"
@@ -64,10 +65,16 @@ func Run(ctx context.Context, o Options, rt process.Runtime) error {
 	return RunOn(ctx, bus, o, rt)
 }
 
+// Bus is what the scorer needs of one.
+type Bus interface {
+	decider.Bus
+	events.Requester
+}
+
 // RunOn is Run on a bus that is connected. The part that asks over HTTP has
 // its own snapshot and its own pace, so that nothing it waits for holds up
 // the expressions.
-func RunOn(ctx context.Context, bus decider.Bus, o Options, rt process.Runtime) error {
+func RunOn(ctx context.Context, bus Bus, o Options, rt process.Runtime) error {
 	api, err := scoringapi.New(scoringapi.Options{
 		Tokens: scoringapi.Tokens(o.TokenDir), CAFile: o.ScoringCA, Hosts: o.ScoringHosts, UserAgent: "spokewire-scorer",
 	})
@@ -81,7 +88,7 @@ func RunOn(ctx context.Context, bus decider.Bus, o Options, rt process.Runtime) 
 		return err
 	}
 	expressions.Roster = roster.New()
-	asking, err := asker.New(config, asker.Options{API: api, Roster: expressions.Roster})
+	asking, err := asker.New(config, asker.Options{API: api, Clusters: bus, Roster: expressions.Roster})
 	if err != nil {
 		return err
 	}

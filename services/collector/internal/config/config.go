@@ -42,6 +42,8 @@ type Config struct {
 	Cluster string   `json:"cluster,omitempty"`
 	Sources []Source `json:"sources"`
 	Outbox  Outbox   `json:"outbox"`
+	// DynamicScoring, unless nil, answers the hub's dynamic scorers.
+	DynamicScoring *DynamicScoring `json:"dynamicScoring,omitempty"`
 }
 
 // Outbox says where snapshots wait until the hub has them.

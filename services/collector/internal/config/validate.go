@@ -16,7 +16,7 @@ func fieldErrorf(field, format string, args ...any) error {
 // Validate returns the first *schemas.FieldError; Field is the path in the
 // file.
 func (c *Config) Validate() error {
-	if err := c.validateCluster(); err != nil {
+	if err := cmp.Or(c.validateCluster(), c.validateScoring()); err != nil {
 		return err
 	}
 	if len(c.Sources) == 0 {

@@ -3,19 +3,19 @@ package asker
 import (
 	"context"
 	"math/rand/v2"
-	"reflect"
 	"time"
 
 	"github.com/spokewire/spokewire/internal/decider"
 	"github.com/spokewire/spokewire/internal/dynamic"
 	"github.com/spokewire/spokewire/internal/score"
-	"github.com/spokewire/spokewire/pkg/schemas"
 )
 
-// unit is what is asked at a time: of one scorer, for all clusters at once.
+// unit is what is asked at a time: of one scorer, for one cluster, or for all
+// clusters at once where none gives the scorer anything of its own.
 type unit struct {
 	decider.Alarm
 	asked   *asked
+	cluster string // "" for all
 	queued  bool
 	running bool
 	// failures are those in a row, failure the last, nil after an answer.
@@ -24,16 +24,26 @@ type unit struct {
 	answer   *answer // the last good one
 }
 
-// answer is what a scoring API said.
+// answer is what a scoring API said. own is what it said of the one cluster
+// that was asked about.
 type answer struct {
 	results []dynamic.Result
+	own     bool
 	by      dynamic.Answered
 	until   time.Time // it holds, in server time
 }
 
+// resultsFor are those of one cluster.
+func (a *answer) resultsFor(cluster string) ([]dynamic.Result, *dynamic.Failure) {
+	if a.own {
+		return a.results, nil
+	}
+	return dynamic.For(cluster, a.results)
+}
+
 // items are those of one cluster. Some may be there though others failed.
 func (a *answer) items(s *dynamic.Scorer, cluster string) ([]score.Item, *dynamic.Failure) {
-	own, f := dynamic.For(cluster, a.results)
+	own, f := a.resultsFor(cluster)
 	if f != nil {
 		return nil, f
 	}
@@ -63,17 +73,48 @@ func (e *Asker) resetUnits(a *asked) {
 	for _, u := range a.units() {
 		e.alarms.Set(u, time.Time{})
 	}
-	a.shared = nil
+	a.shared, a.each = nil, nil
 	e.gauges.dropScorer(a.key)
 	if a.scorer == nil || a.taken != "" || !e.mine(a) {
+		return
+	}
+	if a.scorer.Question("") != nil {
+		a.each = map[string]*unit{}
+		for _, c := range e.clusters {
+			e.resetUnit(a, c)
+		}
 		return
 	}
 	a.shared = &unit{asked: a}
 	e.alarms.Set(a.shared, e.Now())
 }
 
+// resetUnit has a asked about one cluster, if it is there and not masked, and
+// else no more.
+func (e *Asker) resetUnit(a *asked, c *cluster) {
+	if a.each == nil {
+		return
+	}
+	u := a.each[c.name]
+	switch wanted := c.scored() && !e.masked(a, c); {
+	case wanted && u == nil:
+		u = &unit{asked: a, cluster: c.name}
+		a.each[c.name] = u
+		e.alarms.Set(u, e.Now())
+	case !wanted && u != nil:
+		e.alarms.Set(u, time.Time{})
+		delete(a.each, c.name)
+		e.gauges.drop(a.key, c.name)
+	}
+}
+
 // current reports whether u is still asked.
-func (u *unit) current() bool { return u.asked.shared == u }
+func (u *unit) current() bool {
+	if u.cluster == "" {
+		return u.asked.shared == u
+	}
+	return u.asked.each[u.cluster] == u
+}
 
 // startCalls starts the calls that wait, as many as may be under way.
 func (e *Asker) startCalls(ctx context.Context) {
@@ -105,15 +146,18 @@ func (e *Asker) ask(ctx context.Context, u *unit) {
 		e.alarms.Set(u, until)
 		return
 	}
-	a.breaker.Try()
 	u.running = true
 	a.calling++
-	s := a.scorer
+	s, cluster := a.scorer, u.cluster
+	question := s.Question(a.key.String())
+	if !s.Internal {
+		a.breaker.Try()
+	}
 	e.call(ctx, func(ctx context.Context) func() {
 		began := time.Now()
-		results, f := e.post(ctx, s)
-		took := time.Since(began)
-		return func() { e.answered(u, s, results, f, took) }
+		out := e.options.work(ctx, s, cluster, question)
+		out.took = time.Since(began)
+		return func() { e.answered(u, s, out) }
 	})
 }
 
@@ -130,25 +174,9 @@ func (e *Asker) call(ctx context.Context, fn func(context.Context) func()) {
 	})
 }
 
-// Times of a call.
-const (
-	minTimeout = 5 * time.Second
-	maxTimeout = 30 * time.Second
-)
-
-// post asks a scoring API.
-func (e *Asker) post(ctx context.Context, s *dynamic.Scorer) ([]dynamic.Result, *dynamic.Failure) {
-	ctx, cancel := context.WithTimeout(ctx, min(max(s.Interval, minTimeout), maxTimeout))
-	defer cancel()
-	body, err := e.options.API.Post(ctx, s.URL, s.Token, dynamic.NoData, dynamic.MaxAnswer)
-	if err != nil {
-		return nil, dynamic.FailureOf(err)
-	}
-	return dynamic.DecodeAnswer(body)
-}
-
-// answered takes what a call brought.
-func (e *Asker) answered(u *unit, s *dynamic.Scorer, results []dynamic.Result, f *dynamic.Failure, took time.Duration) {
+// answered takes what a call brought. Only what the scoring API that all
+// clusters share did wrong is held against it.
+func (e *Asker) answered(u *unit, s *dynamic.Scorer, out outcome) {
 	a := u.asked
 	u.running = false
 	a.calling--
@@ -156,127 +184,34 @@ func (e *Asker) answered(u *unit, s *dynamic.Scorer, results []dynamic.Result, f
 		return // it was asked something else meanwhile
 	}
 	now := e.Now()
-	e.counts.called(s.ScoreName, f, took)
-	if f != nil {
-		a.breaker.Failed(now, rand.Float64())
+	e.counts.called(s.ScoreName, out.failure, out.took)
+	if f := out.failure; f != nil {
+		if out.inCluster {
+			a.breaker.Dropped()
+		} else {
+			a.breaker.Failed(now, rand.Float64())
+		}
 		u.failures++
 		u.failure = f
 		e.alarms.Set(u, now.Add(dynamic.Retry(u.failures, s.Interval, rand.Float64())))
 	} else {
-		a.breaker.Succeeded()
+		if !s.Internal {
+			a.breaker.Succeeded()
+		}
 		u.failures, u.failure = 0, nil
-		u.answer = &answer{results: results, by: dynamic.Answered{URL: s.URL}, until: now.Add(s.Validity())}
-		e.alarms.Set(u, now.Add(-min(took, s.Interval)).Add(jittered(s.Interval)))
+		u.answer = &answer{results: out.results, own: u.cluster != "", by: out.by, until: now.Add(s.Validity())}
+		e.alarms.Set(u, now.Add(-min(out.took, s.Interval)).Add(jittered(s.Interval)))
 		e.gauge(u, s)
 	}
-	e.markScorer(a)
+	if u.cluster == "" {
+		e.markScorer(a)
+		return
+	}
+	e.statuses.Push(a)
+	if c := e.clusters[u.cluster]; c != nil {
+		e.pairs.Push(c.pair(a.name))
+	}
 }
 
 // jittered is d, give or take a twentieth.
 func jittered(d time.Duration) time.Duration { return d - d/20 + rand.N(d/10+1) }
-
-// check is how a scorer's health, configuration and token are looked at now
-// and then.
-type check struct {
-	decider.Alarm
-	asked   *asked
-	running bool
-	done    bool // once, since this replica took the scorer up
-	// failures are those in a row, failure the last, nil after an answer;
-	// token is why the token cannot be read.
-	failures       int
-	failure, token *dynamic.Failure
-}
-
-func (c *check) due(e *Asker) {
-	if !c.running && e.mine(c.asked) {
-		e.checks = append(e.checks, c)
-		c.running = true
-	}
-}
-
-// startChecks makes the checks that are due. They are few.
-func (e *Asker) startChecks(ctx context.Context) {
-	for _, c := range e.checks {
-		w := c.asked.wish()
-		if w == nil {
-			c.running = false
-			continue
-		}
-		spec := w.spec
-		e.call(ctx, func(ctx context.Context) func() {
-			config, failure, token := e.look(ctx, &spec)
-			return func() { e.checked(c.asked, &spec, config, failure, token) }
-		})
-	}
-	e.checks = nil
-}
-
-const checkTimeout = 10 * time.Second
-
-// look asks a scorer for its configuration, or else for its health, and
-// whether its token is there.
-func (e *Asker) look(ctx context.Context, spec *schemas.DynamicScorerSpec) (config *schemas.SyncedConfig, failure, token *dynamic.Failure) {
-	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
-	defer cancel()
-	if spec.Scoring != nil && spec.Scoring.Auth != nil {
-		if err := e.options.API.Token(spec.Scoring.Auth.TokenSecretRef); err != nil {
-			token = dynamic.FailureOf(err)
-		}
-	}
-	if spec.ConfigSyncMode == schemas.SyncFull {
-		body, err := e.options.API.Get(ctx, spec.ConfigURL, dynamic.MaxConfig)
-		if err != nil {
-			return nil, told(spec.ConfigURL, dynamic.FailureOf(err)), token
-		}
-		config, failure = dynamic.DecodeConfig(body)
-		return config, told(spec.ConfigURL, failure), token
-	}
-	url, failure := dynamic.HealthURL(spec.ConfigURL)
-	if failure != nil {
-		return nil, failure, token
-	}
-	if _, err := e.options.API.Get(ctx, url, dynamic.MaxConfig); err != nil {
-		return nil, told(url, dynamic.FailureOf(err)), token
-	}
-	return nil, nil, token
-}
-
-// told says of a failure which URL it is about.
-func told(url string, f *dynamic.Failure) *dynamic.Failure {
-	if f == nil {
-		return nil
-	}
-	return dynamic.Failf(f.Reason, "GET %s: %s", url, f.Message)
-}
-
-// checked takes what a check found out.
-func (e *Asker) checked(a *asked, spec *schemas.DynamicScorerSpec, config *schemas.SyncedConfig, failure, token *dynamic.Failure) {
-	c := &a.check
-	c.running = false
-	w := a.wish()
-	if w == nil || !e.mine(a) {
-		return
-	}
-	if !reflect.DeepEqual(&w.spec, spec) {
-		e.alarms.Set(c, e.Now()) // it was another question
-		return
-	}
-	c.done, c.failure, c.token = true, failure, token
-	next := jittered(e.options.Check)
-	if failure != nil {
-		c.failures++
-		next = min(next, dynamic.Retry(c.failures, e.options.Check, rand.Float64()))
-	} else {
-		c.failures = 0
-	}
-	e.alarms.Set(c, e.Now().Add(next))
-	if config != nil && !reflect.DeepEqual(config, a.config(w)) {
-		a.synced = config
-		e.resolve(a)
-	}
-	if failure != nil || token != nil {
-		e.markName(a.name) // who has no score yet is told why
-	}
-	e.statuses.Push(a)
-}

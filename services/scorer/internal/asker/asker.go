@@ -37,6 +37,8 @@ type API interface {
 // Options are what an Asker is made of beside a decider's Config.
 type Options struct {
 	API API
+	// Clusters, unless nil, reaches the collectors.
+	Clusters events.Requester
 	// Roster, if set, tells of clusters that no hub knows.
 	Roster *roster.Roster
 	// Identity is this replica's. Default: a random one.

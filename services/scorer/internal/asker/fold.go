@@ -165,9 +165,13 @@ func (e *Asker) foldMasks(in *input) {
 		}
 	}
 	for _, a := range e.scorers {
-		if a.key.namespace == in.subject.Namespace {
-			e.markScorer(a)
+		if a.key.namespace != in.subject.Namespace {
+			continue
 		}
+		for _, c := range e.clusters {
+			e.resetUnit(a, c)
+		}
+		e.markScorer(a)
 	}
 }
 
@@ -251,6 +255,7 @@ func (e *Asker) markCluster(c *cluster) {
 		e.pairs.Push(p)
 	}
 	for name, a := range e.owners {
+		e.resetUnit(a, c)
 		if c.scored() {
 			e.pairs.Push(c.pair(name))
 		}

@@ -115,12 +115,16 @@ func (g *gauges) Collect(out chan<- prometheus.Metric) {
 
 // gauge shows what a scorer answered.
 func (e *Asker) gauge(u *unit, s *dynamic.Scorer) {
-	for _, c := range e.clusters {
+	clusters := e.clusters
+	if u.cluster != "" {
+		clusters = map[string]*cluster{u.cluster: e.cluster(u.cluster)}
+	}
+	for _, c := range clusters {
 		if !c.scored() || e.masked(u.asked, c) {
 			e.gauges.drop(u.asked.key, c.name)
 			continue
 		}
-		own, f := dynamic.For(c.name, u.answer.results)
+		own, f := u.answer.resultsFor(c.name)
 		if f != nil {
 			own = nil
 		}

@@ -25,9 +25,6 @@ func (e *Asker) resolve(a *asked) {
 	if w := a.wish(); w != nil {
 		a.scorer, a.problem = dynamic.Resolve(&w.spec, a.config(w))
 	}
-	if a.scorer != nil && (a.scorer.Source != nil || a.scorer.Internal) {
-		a.problem, a.scorer = dynamic.Failf(dynamic.NotCollected, "only scorers with location External and source.type None are asked"), nil
-	}
 	changed := !reflect.DeepEqual(was, a.scorer)
 	if changed {
 		a.breaker = dynamic.Breaker{}

@@ -1,6 +1,8 @@
 package asker
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/spokewire/spokewire/internal/decider"
@@ -97,7 +99,8 @@ type asked struct {
 
 	check   check
 	synced  *schemas.SyncedConfig // newer than the status's
-	shared  *unit                 // asked for all clusters at once
+	shared  *unit                 // asked for all clusters at once, or
+	each    map[string]*unit      // by cluster
 	breaker dynamic.Breaker
 	calling int // calls under way
 }
@@ -112,14 +115,20 @@ func (a *asked) wish() *wish {
 
 // units are all that is asked of a.
 func (a *asked) units() []*unit {
-	if a.shared == nil {
-		return nil
+	units := slices.Collect(maps.Values(a.each))
+	if a.shared != nil {
+		units = append(units, a.shared)
 	}
-	return []*unit{a.shared}
+	return units
 }
 
 // unitOf is where a cluster's answer is, nil while there is none.
-func (a *asked) unitOf(*cluster) *unit { return a.shared }
+func (a *asked) unitOf(c *cluster) *unit {
+	if a.each != nil {
+		return a.each[c.name]
+	}
+	return a.shared
+}
 
 // position is how far the streams were read that a score rests on.
 type position struct{ hub, config, status uint64 }
