@@ -29,8 +29,9 @@ type past struct {
 	round uint64 // of reading
 	// read waits until the loop has come as far as the reading.
 	read *readPast
-	// ready is whether the windows are complete.
+	// ready is whether the windows are complete, of all events since a time.
 	ready bool
+	since time.Time
 	room  budget
 }
 
@@ -85,12 +86,17 @@ func (e *Engine) readPast() {
 	}
 }
 
-// newWindow is of a source that has no event yet, nil where nobody looks back.
+// newWindow is of a source of which no event was folded, nil where nobody
+// looks back. Once the log was read, it has none of before either.
 func (e *Engine) newWindow() *window.Window {
-	if e.past.selection == nil {
+	p := &e.past
+	switch {
+	case p.selection == nil:
 		return nil
+	case p.ready:
+		return window.New(p.selection, p.since)
 	}
-	return window.New(e.past.selection, e.Now())
+	return window.New(p.selection, e.Now())
 }
 
 // remember takes the newest event of a source into its window.
@@ -138,7 +144,7 @@ func (e *Engine) joinPast() {
 			src.Past.Restore(before)
 		}
 	}
-	p.read, p.ready = nil, true
+	p.read, p.ready, p.since = nil, true, p.read.since
 	e.measure()
 	for _, s := range e.scorers {
 		if s.program != nil && len(s.program.Asks()) > 0 {

@@ -50,12 +50,19 @@ func told(e *Engine, now time.Time) map[string][]schemas.ScoreItem {
 	return out
 }
 
+// late is when one more cluster comes, just before the end.
+const late = 145
+
 // stroll publishes the n-th event of each cluster: values that wander, series
 // that come and go, counters that begin anew, and some events that nobody can
 // read.
 func stroll(t testing.TB, b *eventstest.Bus, r *rand.Rand, n int) {
 	t.Helper()
-	for _, cluster := range []string{"c1", "c2", "c3"} {
+	clusters := []string{"c1", "c2", "c3"}
+	if n >= late {
+		clusters = append(clusters, "c4")
+	}
+	for _, cluster := range clusters {
 		if r.IntN(9) == 0 {
 			b.Store(events.MetricSubject(cluster, "node"), events.Header{}, []byte("no event"))
 			continue
