@@ -73,11 +73,22 @@ func stroll(t testing.TB, b *eventstest.Bus, r *rand.Rand, n int) {
 				text += fmt.Sprintf(" x{pool=%s}=%d", pool, r.IntN(90))
 			}
 		}
-		metric(t, b, cluster, "node", text)
+		aged(t, b, cluster, text, r)
 		if n%3 == 0 {
 			metric(t, b, cluster, "edge", fmt.Sprintf("n=%d", n))
 		}
 	}
+}
+
+// aged publishes samples, of which some waited, and may be older than those
+// before them.
+func aged(t testing.TB, p events.Publisher, cluster, text string, r *rand.Rand) {
+	t.Helper()
+	e := newEvent(t, schemas.TypeMetricsObserved, events.ClusterSource(cluster, "node"), samples(t, text))
+	if r.IntN(4) == 0 {
+		e.SetExtension(events.ExtAge, fmt.Sprint(r.IntN(30_000)))
+	}
+	publish(t, p, events.MetricSubject(cluster, "node"), e)
 }
 
 // TestARestartedScorerSaysTheSame: one that begins now, one that ran on from
