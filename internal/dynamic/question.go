@@ -33,14 +33,15 @@ type Question struct {
 	API    *QuestionAPI    `json:"api,omitempty"`
 }
 
-// QuestionSource is a range query of the cluster's Prometheus, in seconds, up
-// to its now. Tokens are files of the collector's.
+// QuestionSource is a query of the cluster's Prometheus: over Range in steps of
+// Step, in seconds, up to its now, or, where Range is 0, at its now. Tokens are
+// files of the collector's.
 type QuestionSource struct {
 	URL     string            `json:"url"`
 	Token   *schemas.TokenRef `json:"token,omitempty"`
 	Queries []string          `json:"queries"`
-	Range   int64             `json:"range"`
-	Step    int64             `json:"step"`
+	Range   int64             `json:"range,omitempty"`
+	Step    int64             `json:"step,omitempty"`
 }
 
 // QuestionAPI is a scoring API in the cluster.
@@ -144,7 +145,7 @@ func Request(series []Series) ([]byte, *Failure) {
 // Finding is what a collector found out: the series, or what the cluster's
 // scoring API answered to them, or why there is neither.
 type Finding struct {
-	Series []Series        `json:"series,omitempty"`
+	Series list            `json:"series,omitempty"`
 	Answer json.RawMessage `json:"answer,omitempty"`
 	// Read says what the series were read from, for people.
 	Read    string   `json:"read,omitempty"`
@@ -181,7 +182,13 @@ func DecodeFinding(data []byte) (*Finding, *Failure) {
 	}
 	var f Finding
 	if err := json.Unmarshal(text, &f); err != nil {
+		if bound := new(Failure); errors.As(err, &bound) {
+			return nil, bound
+		}
 		return nil, Failf(BadAnswer, "the collector's answer cannot be read: %v", err)
+	}
+	if len(f.Answer) > 2*MaxAnswer { // quotes make one longer
+		return nil, Failf(TooLarge, "the answer of the cluster's scoring API has %d bytes", len(f.Answer))
 	}
 	if f.Failure != nil {
 		if !slices.Contains(findingReasons, f.Failure.Reason) {
@@ -190,7 +197,7 @@ func DecodeFinding(data []byte) (*Finding, *Failure) {
 		return nil, Failf(f.Failure.Reason, "in the cluster: %s", f.Failure.Message)
 	}
 	f.Read = cut(f.Read, maxLabel)
-	return &f, CheckSeries(f.Series)
+	return &f, nil
 }
 
 // CheckSeries holds series to the bounds of a finding.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -48,7 +49,7 @@ func TestSenselessQuestions(t *testing.T) {
 		`{"scorer":"s"}`: "neither source nor api",
 		`{"api":{}}`:     "api.url is empty",
 		`{"source":{}}`:  "source.url is empty",
-		`{"source":{"url":"http://h","queries":["up"],"range":0,"step":1}}`:                                 "source.params.range is 0",
+		`{"source":{"url":"http://h","queries":["up"],"range":-1,"step":1}}`:                                "source.params.range is -1",
 		`{"source":{"url":"http://h","queries":["up"],"range":60,"step":61}}`:                               "source.params.step is 61",
 		`{"source":{"url":"http://h","range":60,"step":1}}`:                                                 "query is empty",
 		`{"source":{"url":"http://h","queries":["` + strings.Repeat(`","`, 40) + `"],"range":60,"step":1}}`: "at most 32",
@@ -111,8 +112,11 @@ func TestFindingsAreNotTrusted(t *testing.T) {
 		"cut off":             {pack(t, `{"read":"x"}`)[:20], dynamic.BadAnswer, "unpacked"},
 		"not JSON":            {pack(t, "<html>"), dynamic.BadAnswer, "cannot be read"},
 		"a bomb":              {pack(t, strings.Repeat(" ", 17<<20)), dynamic.TooLarge, "16777216 bytes"},
-		"too many series":     {pack(t, many), dynamic.TooManySeries, "5001 series"},
-		"too many values":     {pack(t, values), dynamic.TooManySeries, "200001 values"},
+		"too many series":     {pack(t, many), dynamic.TooManySeries, "more than 5000 series"},
+		"too many values":     {pack(t, values), dynamic.TooManySeries, "more than 200000 values"},
+		"endless labels":      {pack(t, `{"series":[{"metric":{"a":"`+strings.Repeat("b", 20_000)+`"}}]}`), dynamic.TooLarge, "labels of a series"},
+		"an endless answer":   {pack(t, `{"answer":"`+strings.Repeat("b", 9<<20)+`"}`), dynamic.TooLarge, "scoring API"},
+		"no array":            {pack(t, `{"series":{}}`), dynamic.BadAnswer, "want an array"},
 		"a text for a number": {pack(t, `{"series":[{"values":[[1,"\"}]{"]]}]}`), dynamic.BadAnswer, "no number"},
 		"a reason of its own": {pack(t, `{"failure":{"reason":"Owned","message":"m"}}`), dynamic.BadAnswer, "in the cluster: m"},
 		"a known reason":      {pack(t, `{"failure":{"reason":"NoData","message":"m"}}`), dynamic.NoData, "in the cluster: m"},
@@ -126,12 +130,38 @@ func TestFindingsAreNotTrusted(t *testing.T) {
 	}
 }
 
+// TestAFindingCostsWhatItMay: the scorer's memory is not in a spoke's hands.
+// It is not parallel, for it counts what is allocated.
+func TestAFindingCostsWhatItMay(t *testing.T) {
+	for name, text := range map[string]string{
+		"series": `{"series":[` + strings.Repeat(`{},`, 2_000_000) + `{}]}`,
+		"values": `{"series":[{"values":[` + strings.Repeat(`[1,"1"],`, 1_000_000) + `[1,"1"]]}]}`,
+		"labels": `{"series":[{"metric":{"a":""` + strings.Repeat(`,"a":""`, 1_000_000) + `}}]}`,
+	} {
+		data := pack(t, text)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if _, failed := dynamic.DecodeFinding(data); failed == nil {
+			t.Errorf("%s: it is taken", name)
+		}
+		runtime.ReadMemStats(&after)
+		if got := (after.TotalAlloc - before.TotalAlloc) >> 20; got > 256 {
+			t.Errorf("%s: %d bytes cost %d MiB", name, len(data), got)
+		} else {
+			t.Logf("%s: %d bytes cost %d MiB", name, len(data), got)
+		}
+	}
+}
+
 func FuzzDecodeQuestion(f *testing.F) {
 	f.Add([]byte(`{"scorer":"ocm/s","source":{"url":"http://prom:9090","queries":["up"],"range":3600,"step":60},"api":{"url":"http://api/score","token":{"name":"a","key":"b"}}}`))
 	f.Add([]byte(`{"source":{"url":"http://prom","queries":[""],"range":-1,"step":9223372036854775807}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		q, failed := dynamic.DecodeQuestion(data)
-		if failed == nil && q.Source != nil && (q.Source.Range <= 0 || q.Source.Step <= 0 || q.Source.Range/q.Source.Step > dynamic.MaxPoints) {
+		if failed != nil || q.Source == nil || q.Source.Range == 0 {
+			return
+		}
+		if q.Source.Range < 0 || q.Source.Step <= 0 || q.Source.Range/q.Source.Step > dynamic.MaxPoints {
 			t.Errorf("%+v is taken", q.Source)
 		}
 	})

@@ -45,7 +45,8 @@ type Scorer struct {
 	Source *Source
 }
 
-// Source is a range query of each cluster's Prometheus.
+// Source is a query of each cluster's Prometheus: over Range in steps of
+// Step, or, where Range is 0, at its now.
 type Source struct {
 	URL         string
 	Token       *schemas.TokenRef
@@ -171,6 +172,10 @@ func (r *resolver) query() (*Source, *Failure) {
 	case kind == "" && params.Query == "":
 		return nil, Failf(BadConfig, "source.type is empty and there is no source.params.query: want Prometheus or None")
 	}
+	host, path := cmp.Or(r.synced.Source.Host, r.source.Host, r.host), cmp.Or(r.synced.Source.Path, r.source.Path)
+	if params.Range == 0 || strings.HasSuffix(strings.TrimSuffix(path, "/"), instantPath) {
+		params.Range, params.Step = 0, 0
+	}
 	s := &Source{Range: seconds(params.Range), Step: seconds(params.Step)}
 	for query := range strings.SplitSeq(params.Query, ";") {
 		if query = strings.TrimSpace(query); query != "" {
@@ -184,7 +189,6 @@ func (r *resolver) query() (*Source, *Failure) {
 	if s.Token, err = token("spec.source.auth", r.source.Auth); err != nil {
 		return nil, err
 	}
-	host, path := cmp.Or(r.synced.Source.Host, r.source.Host, r.host), cmp.Or(r.synced.Source.Path, r.source.Path)
 	s.URL, err = joined("source", host, path)
 	return s, err
 }
@@ -194,6 +198,9 @@ const (
 	MaxQueries = 32
 	MaxPoints  = 11_000 // of a series, as Prometheus has it
 	maxRange   = 31 * 24 * time.Hour
+	// instantPath is where Prometheus answers an instant query; a scorer that
+	// names it wants no range.
+	instantPath = "/api/v1/query"
 )
 
 func (s *Source) check(params schemas.DynamicSourceParams) *Failure {
@@ -204,8 +211,10 @@ func (s *Source) check(params schemas.DynamicSourceParams) *Failure {
 		return Failf(BadConfig, "source.params.query holds %d queries, at most %d are taken", len(s.Queries), MaxQueries)
 	case len(params.Query) > schemas.MaxDynamicQuery:
 		return Failf(BadConfig, "source.params.query has %d bytes, at most %d are taken", len(params.Query), schemas.MaxDynamicQuery)
-	case s.Range <= 0 || s.Range > maxRange:
-		return Failf(BadConfig, "source.params.range is %d, want 1 to %d seconds", params.Range, maxRange/time.Second)
+	case s.Range < 0 || s.Range > maxRange:
+		return Failf(BadConfig, "source.params.range is %d, want 1 to %d seconds, or 0 for the present alone", params.Range, maxRange/time.Second)
+	case s.Range == 0:
+		return nil
 	case s.Step <= 0 || s.Step > s.Range:
 		return Failf(BadConfig, "source.params.step is %d, want 1 to source.params.range, %d", params.Step, params.Range)
 	case s.Range/s.Step > MaxPoints:

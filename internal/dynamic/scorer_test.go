@@ -68,6 +68,26 @@ func TestResolveJoinsBothConfigurations(t *testing.T) {
 				Source: &Source{URL: "http://prometheus.monitoring.svc:9090/api/v1/query_range", Queries: []string{"up"}, Range: time.Minute, Step: 10 * time.Second, Token: ref},
 			},
 		},
+		"an instant query": {
+			spec: spec(),
+			synced: synced(func(c *schemas.SyncedConfig) {
+				c.Source.Path, c.Source.Params = "/api/v1/query", schemas.DynamicSourceParams{Query: "up", Range: 60, Step: 10}
+			}),
+			want: Scorer{
+				ScoreName: "sample_my_score", Name: "sample-my-score", URL: "http://scorer.example:8000/v2/scoring", Token: ref,
+				Interval: 45 * time.Second, Format: "${node};${namespace};${pod}",
+				Source: &Source{URL: "http://other:9090/api/v1/query", Queries: []string{"up"}},
+			},
+		},
+		"a query without a range": {
+			spec:   spec(),
+			synced: synced(func(c *schemas.SyncedConfig) { c.Source.Params = schemas.DynamicSourceParams{Query: "up", Step: 10} }),
+			want: Scorer{
+				ScoreName: "sample_my_score", Name: "sample-my-score", URL: "http://scorer.example:8000/v2/scoring", Token: ref,
+				Interval: 45 * time.Second, Format: "${node};${namespace};${pod}",
+				Source: &Source{URL: "http://other:9090/api/v1/query_range", Queries: []string{"up"}},
+			},
+		},
 		"without a source": {
 			spec: spec(func(s *schemas.DynamicScorerSpec) {
 				s.Scoring, s.Source = nil, nil

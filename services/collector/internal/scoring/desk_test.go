@@ -77,6 +77,10 @@ func TestARealPrometheusIsAsked(t *testing.T) {
 	if want := "2 series with 6 values, from 127.0.0.1:"; !strings.HasPrefix(finding.Read, want) {
 		t.Errorf("it was read from %q, want %q…", finding.Read, want)
 	}
+	instant, failed := ask(t, d, dynamic.Question{Source: &dynamic.QuestionSource{URL: url + "/api/v1/query", Queries: []string{"load", "40 + 2"}}})
+	if failed != nil || len(instant.Series) != 2 || len(instant.Series[0].Values) != 1 || instant.Series[0].Values[0].Text != "4" || instant.Series[1].Values[0].Text != "42" {
+		t.Errorf("at the present it found %+v (%v)", instant, failed)
+	}
 	elsewhere := source("load")
 	elsewhere.URL = "http://metadata.internal/"
 	withToken := source("load")

@@ -26,13 +26,12 @@ func (d *Desk) query(ctx context.Context, s *dynamic.QuestionSource) ([]dynamic.
 	defer client.Close()
 	var series []dynamic.Series
 	err = fetch.Within(ctx, Timeout, func(ctx context.Context) error {
-		now, err := client.Now(ctx)
+		evaluate, err := evaluator(ctx, client, s)
 		if err != nil {
 			return err
 		}
-		r := promquery.Range{Start: now.Add(-time.Duration(s.Range) * time.Second), End: now, Step: time.Duration(s.Step) * time.Second}
 		for _, text := range s.Queries {
-			found, err := client.Range(ctx, text, r)
+			found, err := evaluate(ctx, text)
 			if err != nil {
 				return fmt.Errorf("query %.80q: %w", text, err)
 			}
@@ -49,6 +48,17 @@ func (d *Desk) query(ctx context.Context, s *dynamic.QuestionSource) ([]dynamic.
 		return nil, dynamic.Failf(dynamic.NoData, "%s: no query has a series: %.200q", s.URL, s.Queries)
 	}
 	return series, nil
+}
+
+// evaluator returns how each query is evaluated: at the server's now, or over
+// one range for all of them, up to its now.
+func evaluator(ctx context.Context, client *promquery.Client, s *dynamic.QuestionSource) (func(context.Context, string) (promquery.Result, error), error) {
+	if s.Range == 0 {
+		return client.Instant, nil
+	}
+	now, err := client.Now(ctx)
+	r := promquery.Range{Start: now.Add(-time.Duration(s.Range) * time.Second), End: now, Step: time.Duration(s.Step) * time.Second}
+	return func(ctx context.Context, text string) (promquery.Result, error) { return client.Range(ctx, text, r) }, err
 }
 
 func (d *Desk) client(s *dynamic.QuestionSource) (*promquery.Client, error) {
@@ -107,14 +117,19 @@ func add(series []dynamic.Series, found promquery.Result, query string) ([]dynam
 // reasons are what failures of a query are called towards the hub.
 var reasons = map[failure.Reason]string{
 	failure.Timeout: dynamic.Timeout, failure.Credentials: dynamic.TokenMissing, failure.BadStatus: dynamic.BadStatus,
-	failure.BadType: dynamic.BadAnswer, failure.BadAnswer: dynamic.BadAnswer, failure.TooLarge: dynamic.TooLarge,
-	failure.Refused: dynamic.QueryRefused, failure.TooManySamples: dynamic.TooManySeries,
+	failure.BadType: dynamic.BadAnswer, failure.BadAnswer: dynamic.BadAnswer, failure.Refused: dynamic.QueryRefused,
 }
 
 func inOurWords(ctx context.Context, address string, err error) error {
 	if reason := failure.Of(err); reason != "" {
 		if reason == failure.Cancelled && ctx.Err() != nil {
 			return ctx.Err()
+		}
+		switch reason { // those of a source of the collector's own would name its limits
+		case failure.TooManySamples:
+			return dynamic.Failf(dynamic.TooManySeries, "%s: a query has more than %d series: aggregate in it", address, dynamic.MaxSeries)
+		case failure.TooLarge:
+			return dynamic.Failf(dynamic.TooLarge, "%s: the answer to a query has more than %d bytes: aggregate in it, or raise source.params.step", address, maxAnswer)
 		}
 		if ours, known := reasons[reason]; known {
 			return dynamic.Failf(ours, "%s: %v", address, err)

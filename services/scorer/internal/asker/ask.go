@@ -18,8 +18,10 @@ type unit struct {
 	cluster string // "" for all
 	queued  bool
 	running bool
-	// failures are those in a row, failure the last, nil after an answer.
+	// failures are those in a row, failing since when, failure the last, nil
+	// after an answer.
 	failures int
+	failing  time.Time
 	failure  *dynamic.Failure
 	answer   *answer // the last good one
 }
@@ -126,7 +128,7 @@ func (e *Asker) startCalls(ctx context.Context) {
 		switch {
 		case !u.current() || a.scorer == nil || !e.mine(a):
 			u.queued = false
-		case a.calling >= maxCallsEach:
+		case a.calling >= maxCallsEach, u.failures > 0 && a.retrying >= maxRetriesEach:
 			later = append(later, u)
 		default:
 			u.queued = false
@@ -143,11 +145,14 @@ func (e *Asker) ask(ctx context.Context, u *unit) {
 		if u.failure == nil {
 			u.failure = dynamic.Failf(dynamic.CircuitOpen, "the scorer failed too often in a row, it is tried again at %s", until.UTC().Format(time.RFC3339))
 		}
-		e.alarms.Set(u, until)
+		e.alarms.Set(u, until.Add(u.turn()))
 		return
 	}
 	u.running = true
 	a.calling++
+	if u.failures > 0 {
+		a.retrying++
+	}
 	s, cluster := a.scorer, u.cluster
 	question := s.Question(a.key.String())
 	if !s.Internal {
@@ -159,6 +164,12 @@ func (e *Asker) ask(ctx context.Context, u *unit) {
 		out.took = time.Since(began)
 		return func() { e.answered(u, s, out) }
 	})
+}
+
+// turn is how long u lets others try first once a scorer that failed may be
+// tried: those that failed less often.
+func (u *unit) turn() time.Duration {
+	return time.Duration(min(u.failures, 100)) * 10 * time.Millisecond
 }
 
 // call makes one call beside the loop; what it returns is called on it.
@@ -174,31 +185,30 @@ func (e *Asker) call(ctx context.Context, fn func(context.Context) func()) {
 	})
 }
 
-// answered takes what a call brought. Only what the scoring API that all
-// clusters share did wrong is held against it.
+// answered takes what a call brought.
 func (e *Asker) answered(u *unit, s *dynamic.Scorer, out outcome) {
 	a := u.asked
 	u.running = false
 	a.calling--
+	if u.failures > 0 {
+		a.retrying--
+	}
 	if !u.current() || a.scorer != s {
-		return // it was asked something else meanwhile
+		// It was asked something else meanwhile. If it was the one call that
+		// tries a scorer which failed too often, another one has to.
+		a.breaker.Dropped()
+		return
 	}
 	now := e.Now()
 	e.counts.called(s.ScoreName, out.failure, out.took)
 	if f := out.failure; f != nil {
-		if out.inCluster {
-			a.breaker.Dropped()
-		} else {
-			a.breaker.Failed(now, rand.Float64())
-		}
-		u.failures++
-		u.failure = f
+		u.failed(out, now)
 		e.alarms.Set(u, now.Add(dynamic.Retry(u.failures, s.Interval, rand.Float64())))
 	} else {
 		if !s.Internal {
 			a.breaker.Succeeded()
 		}
-		u.failures, u.failure = 0, nil
+		a.answered, u.failures, u.failure = now, 0, nil
 		u.answer = &answer{results: out.results, own: u.cluster != "", by: out.by, until: now.Add(s.Validity())}
 		e.alarms.Set(u, now.Add(-min(out.took, s.Interval)).Add(jittered(s.Interval)))
 		e.gauge(u, s)
@@ -211,6 +221,22 @@ func (e *Asker) answered(u *unit, s *dynamic.Scorer, out outcome) {
 	if c := e.clusters[u.cluster]; c != nil {
 		e.pairs.Push(c.pair(a.name))
 	}
+}
+
+// failed takes note of a failure. Only what the scoring API that all clusters
+// share did wrong is held against it, and not if it answered about another one
+// since u began to fail: then it is what it was posted of this one.
+func (u *unit) failed(out outcome, now time.Time) {
+	if u.failures == 0 {
+		u.failing = now
+	}
+	u.failures++
+	u.failure = out.failure
+	if out.inCluster || u.asked.answered.After(u.failing) {
+		u.asked.breaker.Dropped()
+		return
+	}
+	u.asked.breaker.Failed(now, rand.Float64())
 }
 
 // jittered is d, give or take a twentieth.

@@ -20,10 +20,12 @@ const (
 	// MaxScorers bounds the dynamic scorers.
 	MaxScorers = 256
 	// maxCalls is how many calls are under way at a time, maxCallsEach how
-	// many of them to one scorer.
-	maxCalls     = 64
-	maxCallsEach = 16
-	maxFold      = 256
+	// many of them to one scorer, maxRetriesEach how many of those about
+	// clusters that failed last, for they may take all the time that they get.
+	maxCalls       = 64
+	maxCallsEach   = 16
+	maxRetriesEach = 4
+	maxFold        = 256
 )
 
 // API calls scoring APIs. Its errors are *dynamic.Failure.

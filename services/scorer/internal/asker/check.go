@@ -51,11 +51,11 @@ func (e *Asker) startChecks(ctx context.Context) {
 const checkTimeout = 10 * time.Second
 
 // look asks a scorer for its configuration, or else for its health, and
-// whether its token is there.
+// whether its token is there, if that is not one of the clusters' own.
 func (e *Asker) look(ctx context.Context, spec *schemas.DynamicScorerSpec) (config *schemas.SyncedConfig, failure, token *dynamic.Failure) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	if spec.Scoring != nil && spec.Scoring.Auth != nil {
+	if spec.Scoring != nil && spec.Scoring.Auth != nil && spec.Location != schemas.LocationInternal {
 		if err := e.options.API.Token(spec.Scoring.Auth.TokenSecretRef); err != nil {
 			token = dynamic.FailureOf(err)
 		}

@@ -2,6 +2,7 @@ package asker
 
 import (
 	"reflect"
+	"time"
 
 	"github.com/spokewire/spokewire/internal/dynamic"
 	"github.com/spokewire/spokewire/internal/score"
@@ -27,7 +28,7 @@ func (e *Asker) resolve(a *asked) {
 	}
 	changed := !reflect.DeepEqual(was, a.scorer)
 	if changed {
-		a.breaker = dynamic.Breaker{}
+		a.breaker, a.answered = dynamic.Breaker{}, time.Time{}
 		if was != nil && (a.scorer == nil || a.scorer.ScoreName != was.ScoreName) {
 			e.counts.forget(was.ScoreName)
 		}

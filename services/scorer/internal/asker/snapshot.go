@@ -102,7 +102,10 @@ type asked struct {
 	shared  *unit                 // asked for all clusters at once, or
 	each    map[string]*unit      // by cluster
 	breaker dynamic.Breaker
-	calling int // calls under way
+	// answered is when an answer came last.
+	answered time.Time
+	// calling are the calls under way, retrying those of them after a failure.
+	calling, retrying int
 }
 
 // wish returns the one that counts: the hub's goes before the bus's.

@@ -47,7 +47,10 @@ func (o *Options) work(ctx context.Context, s *dynamic.Scorer, cluster string, q
 			out.inCluster = true
 			return out
 		}
-		series = finding.Series
+		if series = finding.Series; len(series) == 0 {
+			out.failure, out.inCluster = dynamic.Failf(dynamic.NoData, "the collector of %s found no series", cluster), true
+			return out
+		}
 	}
 	out.results, out.failure = o.post(ctx, s, series, timeout)
 	return out
@@ -65,18 +68,30 @@ func (o *Options) find(ctx context.Context, cluster string, q *dynamic.Question,
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	packed, err := o.Clusters.Request(ctx, events.QuerySubject(cluster), payload)
-	var refusal *events.Refusal
-	switch {
-	case err == nil:
-		return dynamic.DecodeFinding(packed)
-	case errors.Is(err, events.ErrNoResponder):
-		return nil, notCollected(cluster)
-	case errors.Is(err, context.DeadlineExceeded):
-		return nil, dynamic.Failf(dynamic.Timeout, "the collector of %s did not answer within %s", cluster, timeout)
-	case errors.As(err, &refusal) && refusal.Code == events.RefusedBusy:
-		return nil, dynamic.Failf(dynamic.Timeout, "the collector of %s has too much to do: %v", cluster, refusal)
+	if err != nil {
+		return nil, notFound(cluster, timeout, err)
 	}
-	return nil, dynamic.Failf(dynamic.Unreachable, "the collector of %s: %v", cluster, err)
+	return dynamic.DecodeFinding(packed)
+}
+
+// notFound says why a cluster's collector found nothing out.
+func notFound(cluster string, timeout time.Duration, err error) *dynamic.Failure {
+	switch {
+	case errors.Is(err, events.ErrNoResponder):
+		return notCollected(cluster)
+	case errors.Is(err, context.DeadlineExceeded):
+		return dynamic.Failf(dynamic.Timeout, "the collector of %s did not answer within %s", cluster, timeout)
+	}
+	var refusal *events.Refusal
+	if errors.As(err, &refusal) {
+		switch refusal.Code {
+		case events.RefusedBusy, events.RefusedTimeout:
+			return dynamic.Failf(dynamic.Timeout, "the collector of %s has too much to do: %v", cluster, refusal)
+		case events.RefusedTooLarge:
+			return dynamic.Failf(dynamic.TooLarge, "the collector of %s: %v: aggregate in the query, or raise source.params.step", cluster, refusal)
+		}
+	}
+	return dynamic.Failf(dynamic.Unreachable, "the collector of %s: %v", cluster, err)
 }
 
 func notCollected(cluster string) *dynamic.Failure {
