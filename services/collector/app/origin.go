@@ -10,6 +10,7 @@ import (
 	"github.com/spokewire/spokewire/services/collector/internal/document"
 	"github.com/spokewire/spokewire/services/collector/internal/kubernetes"
 	"github.com/spokewire/spokewire/services/collector/internal/query"
+	"github.com/spokewire/spokewire/services/collector/internal/receive"
 	"github.com/spokewire/spokewire/services/collector/internal/scrape"
 )
 
@@ -43,6 +44,8 @@ func newOrigin(source config.Source, log *slog.Logger) (origin, error) {
 		return query.New(source)
 	case source.JSON != nil:
 		return document.New(source)
+	case source.RemoteWrite != nil, source.OTLP != nil:
+		return receive.New(source)
 	case source.Kubernetes != nil:
 		return kubernetes.New(source, log.With("source", source.Name))
 	}

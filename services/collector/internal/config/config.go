@@ -65,6 +65,9 @@ type Source struct {
 	Prometheus *Prometheus `json:"prometheus,omitempty"`
 	Kubernetes *Kubernetes `json:"kubernetes,omitempty"`
 	JSON       *JSON       `json:"json,omitempty"`
+	// RemoteWrite and OTLP are sent to.
+	RemoteWrite *Receive `json:"remoteWrite,omitempty"`
+	OTLP        *Receive `json:"otlp,omitempty"`
 	// Interval is from the start of one scrape to that of the next. Default
 	// 10s.
 	Interval Duration `json:"interval,omitzero"`
@@ -198,6 +201,9 @@ func (s *Source) Default() {
 	}
 	if s.Derive != nil {
 		s.Derive.setDefaults(s.Interval.Duration)
+	}
+	if _, r := s.Receives(); r != nil && r.ExpireAfter == (Duration{}) {
+		r.ExpireAfter = Of(max(DefaultExpireAfter, s.Interval.Duration))
 	}
 	if s.Prometheus != nil {
 		s.Prometheus.setDefaults()

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spokewire/spokewire/services/collector/internal/derive"
@@ -57,7 +58,7 @@ func (s *Source) validateDerive() error {
 	}
 	window := s.Derive.Window.Duration
 	switch d := s.Derive; {
-	case s.kind() != kindURL:
+	case !slices.Contains([]string{kindURL, kindRemoteWrite, kindOTLP}, s.kind()):
 		return fieldErrorf("derive", "is not for this kind of source")
 	case len(d.Rates)+len(d.Histograms) == 0:
 		return fieldErrorf("derive", "names neither rates nor histograms")

@@ -12,6 +12,9 @@ const (
 	kindPrometheus = "prometheus"
 	kindKubernetes = "kubernetes"
 	kindJSON       = "json"
+
+	kindRemoteWrite = "remoteWrite"
+	kindOTLP        = "otlp"
 )
 
 // kinds are the kinds that the source names.
@@ -22,7 +25,7 @@ func (s *Source) kinds() []string {
 		is   bool
 	}{
 		{kindURL, s.URL != ""}, {kindPrometheus, s.Prometheus != nil}, {kindKubernetes, s.Kubernetes != nil},
-		{kindJSON, s.JSON != nil},
+		{kindJSON, s.JSON != nil}, {kindRemoteWrite, s.RemoteWrite != nil}, {kindOTLP, s.OTLP != nil},
 	} {
 		if kind.is {
 			named = append(named, kind.name)
@@ -43,7 +46,7 @@ func (s *Source) kind() string {
 func (s *Source) validateKind() error {
 	switch named := s.kinds(); {
 	case len(named) == 0:
-		return fieldErrorf(kindURL, "is missing, for instance http://127.0.0.1:9100/metrics (or name another kind of source: prometheus, kubernetes, json)")
+		return fieldErrorf(kindURL, "is missing, for instance http://127.0.0.1:9100/metrics (or name another kind of source: prometheus, kubernetes, json, remoteWrite, otlp)")
 	case len(named) > 1:
 		return fieldErrorf(named[1], "is given beside %s: a source is of one kind", named[0])
 	}
@@ -55,6 +58,8 @@ func (s *Source) validateKind() error {
 		return within("prometheus.", s.Prometheus.validate())
 	case kindJSON:
 		return within("json.", s.JSON.validate())
+	case kindRemoteWrite, kindOTLP:
+		return within(s.kind()+".", s.validateReceive())
 	case kindKubernetes:
 		if s.BearerTokenFile != "" || s.TLS != (TLS{}) {
 			return fieldErrorf(kindKubernetes, "takes its credentials from the kubeconfig or the service account: leave out bearerTokenFile and tls")
