@@ -114,16 +114,18 @@ func (v Value) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads it. The text is a number, NaN or infinite, else it is an
 // error.
 func (v *Value) UnmarshalJSON(data []byte) error {
-	var pair []json.RawMessage
-	if err := json.Unmarshal(data, &pair); err != nil {
-		return err
+	inside, isList := bytes.CutPrefix(bytes.TrimSpace(data), []byte{'['})
+	inside, closed := bytes.CutSuffix(inside, []byte{']'})
+	seconds, text, both := bytes.Cut(inside, []byte{','})
+	text = bytes.TrimSpace(text)
+	if !isList || !closed || !both || len(text) < 2 || text[0] != '"' || text[len(text)-1] != '"' {
+		return fmt.Errorf("the value %.50q is not [SECONDS, \"TEXT\"]", data)
 	}
-	if len(pair) != 2 {
-		return fmt.Errorf("a value has %d parts, want a time and a text", len(pair))
+	var err error
+	if v.Seconds, err = strconv.ParseFloat(string(bytes.TrimSpace(seconds)), 64); err != nil {
+		return fmt.Errorf("the time %.50q is none", seconds)
 	}
-	if err := errors.Join(json.Unmarshal(pair[0], &v.Seconds), json.Unmarshal(pair[1], &v.Text)); err != nil {
-		return err
-	}
+	v.Text = string(text[1 : len(text)-1]) // of a number, so without escapes
 	if _, err := strconv.ParseFloat(v.Text, 64); err != nil && !errors.Is(err, strconv.ErrRange) {
 		return fmt.Errorf("the value %.50q is no number", v.Text)
 	}

@@ -8,6 +8,7 @@ import (
 	collector "github.com/spokewire/spokewire/services/collector/app"
 	hubbridge "github.com/spokewire/spokewire/services/hub-bridge/app"
 	inquiry "github.com/spokewire/spokewire/services/inquiry/app"
+	llmscorer "github.com/spokewire/spokewire/services/llm-scorer/app"
 	placementwriter "github.com/spokewire/spokewire/services/placement-writer/app"
 	scorer "github.com/spokewire/spokewire/services/scorer/app"
 )
@@ -18,6 +19,7 @@ func Commands() []*cobra.Command {
 	return []*cobra.Command{
 		broker.Command(), spoke.Command(),
 		collector.Command(), scorer.Command(), placementwriter.Command(), hubbridge.Command(), inquiry.Command(),
+		llmscorer.Command(),
 		prepareCommand(), populateCommand(),
 	}
 }
