@@ -50,6 +50,7 @@ func TestTheScoringTourShowsWhatItPromises(t *testing.T) {
 	if got, want := result.String(), "scoring: scorers=2 scores=6 stale=0 failed=0"; got != want {
 		t.Errorf("the last line is %q, want %q", got, want)
 	}
+	rateSpoke(t, s)
 	for _, want := range []string{"spoke-3   demo-internal   demo_internal", "from prometheus.monitoring.svc:9090", "ScoreChanged"} {
 		if !strings.Contains(shown.String(), want) {
 			t.Errorf("the tour does not show %q", want)
