@@ -10,7 +10,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -61,7 +63,7 @@ func program() *cobra.Command {
 // played is what this process does and has done.
 var played run
 
-// readRun reads SEED and MINUTES.
+// readRun reads SEED and MINUTES, and checks SCENARIO.
 func readRun() error {
 	played.seed = rand.Uint64()
 	if text := os.Getenv("SEED"); text != "" {
@@ -77,6 +79,15 @@ func readRun() error {
 			return fmt.Errorf("MINUTES is %q, want a number above 0", text)
 		}
 		played.minutes = time.Duration(minutes * float64(time.Minute))
+	}
+	var names []string
+	for _, st := range stages() {
+		for _, s := range st.scenarios {
+			names = append(names, s.name)
+		}
+	}
+	if only := os.Getenv("SCENARIO"); only != "" && !slices.Contains(names, only) {
+		return fmt.Errorf("SCENARIO is %q, want one of %s", only, strings.Join(names, ", "))
 	}
 	return nil
 }
