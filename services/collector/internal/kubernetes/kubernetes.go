@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
@@ -64,12 +63,14 @@ func newSource(c *rest.Config, source config.Source, rules sample.Rules, log *sl
 	c.ContentType, c.AcceptContentTypes = runtime.ContentTypeProtobuf, runtime.ContentTypeProtobuf+","+runtime.ContentTypeJSON
 	c.QPS, c.Burst = calls, 2*calls
 	c.Wrap(s.watches.wrap)
-	client, err := corev1client.NewForConfig(c)
+	client, err := newReader(c)
 	if err != nil {
 		return nil, &schemas.FieldError{Field: "kubernetes.kubeconfig", Reason: "cannot be used: " + err.Error()}
 	}
-	s.nodes = s.informer(listNodes(client, source.Kubernetes.Nodes), &corev1.Node{}, nodes, trimNode(source.Kubernetes.PoolLabels))
-	s.pods = s.informer(listPods(client), &corev1.Pod{}, pods, trimPod)
+	ofNodes := func(o *metav1.ListOptions) { o.LabelSelector = source.Kubernetes.Nodes }
+	ofPods := func(o *metav1.ListOptions) { o.FieldSelector = notEnded }
+	s.nodes = s.informer(listed[corev1.NodeList](client, nodes, ofNodes), &corev1.Node{}, nodes, trimNode(source.Kubernetes.PoolLabels))
+	s.pods = s.informer(listed[corev1.PodList](client, pods, ofPods), &corev1.Pod{}, pods, trimPod)
 	return s, nil
 }
 
@@ -79,32 +80,6 @@ func connection(kubeconfig string) (*rest.Config, error) {
 		return rest.InClusterConfig()
 	}
 	return clientcmd.BuildConfigFromFlags("", kubeconfig)
-}
-
-func listNodes(client corev1client.NodesGetter, selector string) *cache.ListWatch {
-	return &cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-			o.LabelSelector = selector
-			return client.Nodes().List(ctx, o)
-		},
-		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watcher, error) {
-			o.LabelSelector = selector
-			return client.Nodes().Watch(ctx, o)
-		},
-	}
-}
-
-func listPods(client corev1client.PodsGetter) *cache.ListWatch {
-	return &cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-			o.FieldSelector = notEnded
-			return client.Pods(metav1.NamespaceAll).List(ctx, o)
-		},
-		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watcher, error) {
-			o.FieldSelector = notEnded
-			return client.Pods(metav1.NamespaceAll).Watch(ctx, o)
-		},
-	}
 }
 
 // informer keeps what trim makes of each object.
