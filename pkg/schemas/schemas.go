@@ -62,11 +62,17 @@ func Decode(eventType string, data []byte) (Payload, error) {
 // another case, and whatever follows the value. Every error is a
 // *FieldError.
 func Unmarshal(data []byte, p Payload) error {
-	if m, ok := p.(*Metrics); ok {
-		if plainMetrics(data, m) {
-			return m.Validate()
+	switch p := p.(type) {
+	case *Metrics:
+		if plainMetrics(data, p) {
+			return p.Validate()
 		}
-		*m = Metrics{} // of which a part may be read
+		*p = Metrics{} // of which a part may be read
+	case *Score:
+		if plainScore(data, p) {
+			return p.Validate()
+		}
+		*p = Score{}
 	}
 	if err := unmarshalAny(data, p); err != nil {
 		return err
