@@ -352,6 +352,19 @@ func TestJSONExport(t *testing.T) {
 	expect(t, r, map[string]float64{`lat{quantile="0.9"}`: 2, "lat_count": 2, "lat_sum": 3})
 }
 
+// TestADeltaIsAddedOnce: an export that is repeated, for its answer got lost.
+func TestADeltaIsAddedOnce(t *testing.T) {
+	t.Parallel()
+	r := start(t, exporting())
+	export := func(nanos string) {
+		post(t, r, OTLPPath, "application/json", "", []byte(`{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"name":"sold","sum":{"isMonotonic":true,"aggregationTemporality":1,"dataPoints":[{"timeUnixNano":"`+nanos+`","asInt":"3"}]}}]}]}]}`))
+	}
+	export("1000000000")
+	export("1000000000")
+	export("2000000000")
+	expect(t, r, map[string]float64{"sold_total": 6})
+}
+
 func gzipped(t *testing.T, text []byte) []byte {
 	t.Helper()
 	var b bytes.Buffer

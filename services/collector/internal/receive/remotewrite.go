@@ -7,6 +7,7 @@ import (
 	"mime"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/klauspost/compress/snappy"
 	"github.com/prometheus/prometheus/model/value"
@@ -190,5 +191,5 @@ var errTooLong = fmt.Errorf("it holds more than %d series: lower max_samples_per
 // add takes one sample. Samples of a series follow each other in time, and the
 // last one counts.
 func (w *written) add(name string, labels map[string]string, v float64, millis int64, unit string) {
-	w.points = append(w.points, point{name: name, labels: labels, value: v, unit: unit, millis: millis, gone: math.IsNaN(v) && value.IsStaleNaN(v)})
+	w.points = append(w.points, point{name: name, labels: labels, value: v, unit: unit, nanos: millis * int64(time.Millisecond), gone: math.IsNaN(v) && value.IsStaleNaN(v)})
 }

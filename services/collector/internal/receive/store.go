@@ -19,8 +19,8 @@ type point struct {
 	labels map[string]string
 	value  float64
 	unit   string
-	// millis is the sender's time of it.
-	millis int64
+	// nanos is the sender's time of it.
+	nanos int64
 	// more: the value is to be added to what there is (a delta).
 	more bool
 	// gone: the sender says that the series has ended.
@@ -52,6 +52,7 @@ type store struct {
 const (
 	tooMany   sample.Reason = "TooManySeries" // beyond limits.samples
 	outdated  sample.Reason = "OutOfOrder"    // there is a newer value
+	again     sample.Reason = "Duplicate"     // a delta that was added already
 	unmatched sample.Reason = "Unsupported"   // no number can be made of it
 )
 
@@ -80,8 +81,11 @@ func (s *store) take(p *point, now time.Time) bool {
 	key := (&schemas.Sample{Name: p.name, Labels: p.labels}).Series()
 	old := s.series[key]
 	switch {
-	case old != nil && p.millis < old.millis:
+	case old != nil && p.nanos < old.nanos:
 		s.leave(outdated, key)
+		return true
+	case old != nil && p.more && p.nanos == old.nanos && p.nanos != 0:
+		s.leave(again, key) // a sender that had no answer repeats an export
 		return true
 	case p.gone:
 		delete(s.series, key)

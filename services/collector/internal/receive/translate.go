@@ -134,7 +134,7 @@ func (t *translation) add(name string, labels map[string]string, value float64, 
 		return
 	}
 	t.points = append(t.points, point{
-		name: name, labels: labels, value: value, unit: t.unit, millis: int64(when.nanos / 1e6), //nolint:gosec // fits
+		name: name, labels: labels, value: value, unit: t.unit, nanos: int64(when.nanos), //nolint:gosec // until 2262
 		more: t.delta, gone: when.flags&uint32(metricsv1.DataPointFlags_DATA_POINT_FLAGS_NO_RECORDED_VALUE_MASK) != 0,
 	})
 }

@@ -40,8 +40,13 @@ type Store struct {
 	mu      sync.Mutex
 	ratings map[string]*list.Element // of entries, by digest
 	order   *list.List               // the last used in front
-	held    map[string]*Record       // without a dir
+	// held are whole records where there is no dir: the newest maxHeld.
+	held   map[string]*Record
+	newest []string
 }
+
+// maxHeld bounds the records in memory: each may have a hundred kilobytes.
+const maxHeld = 200
 
 // entry is what is in memory of a record.
 type entry struct {
@@ -120,7 +125,7 @@ func (s *Store) insert(r *Record) {
 	}
 	s.ratings[r.Digest] = s.order.PushFront(entry{r.Digest, r.Rating})
 	if s.dir == "" {
-		s.held[r.Digest] = r
+		s.hold(r)
 	}
 	for s.order.Len() > s.max {
 		last := s.order.Back()
@@ -132,6 +137,18 @@ func (s *Store) insert(r *Record) {
 				s.log.Warn("an old record stays", "digest", digest, "err", err)
 			}
 		}
+	}
+}
+
+// hold keeps a whole record in memory.
+func (s *Store) hold(r *Record) {
+	if s.held[r.Digest] == nil {
+		s.newest = append(s.newest, r.Digest)
+	}
+	s.held[r.Digest] = r
+	if len(s.newest) > maxHeld {
+		delete(s.held, s.newest[0])
+		s.newest = s.newest[1:]
 	}
 }
 
