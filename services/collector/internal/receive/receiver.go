@@ -2,19 +2,17 @@ package receive
 
 import (
 	"context"
-	"crypto/subtle"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"os"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/spokewire/spokewire/internal/bearer"
 	"github.com/spokewire/spokewire/internal/failure"
 	"github.com/spokewire/spokewire/internal/sample"
 	"github.com/spokewire/spokewire/services/collector/internal/config"
@@ -116,7 +114,12 @@ func (r *Receiver) handler() http.Handler {
 		path, take = OTLPPath, r.otlp
 	}
 	mux.HandleFunc("POST "+path, func(w http.ResponseWriter, request *http.Request) {
-		if err := r.authorize(request); err != nil {
+		switch err := bearer.Check(request, r.source.BearerTokenFile); {
+		case errors.Is(err, bearer.ErrUnreadable):
+			r.store.note(credentials, fmt.Sprintf("bearerTokenFile: %v", err))
+			http.Error(w, "the collector cannot read its token now", http.StatusServiceUnavailable)
+			return
+		case err != nil:
 			r.refuse(w, http.StatusUnauthorized, "%v", err)
 			return
 		}
@@ -130,25 +133,6 @@ func (r *Receiver) handler() http.Handler {
 		}
 	})
 	return mux
-}
-
-// authorize wants the source's bearer token, if it has one. The file is read
-// each time, for tokens are replaced.
-func (r *Receiver) authorize(request *http.Request) error {
-	if r.source.BearerTokenFile == "" {
-		return nil
-	}
-	want, err := os.ReadFile(r.source.BearerTokenFile)
-	if err != nil {
-		r.store.note(credentials, fmt.Sprintf("bearerTokenFile: %v", err))
-		return errors.New("the collector cannot read its token: see its log")
-	}
-	token := strings.TrimSpace(string(want))
-	given, found := strings.CutPrefix(request.Header.Get("Authorization"), "Bearer ")
-	if token == "" || !found || subtle.ConstantTimeCompare([]byte(given), []byte(token)) != 1 {
-		return errors.New("the bearer token is missing or another one")
-	}
-	return nil
 }
 
 // body reads a body that is not too long.

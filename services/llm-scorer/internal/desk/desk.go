@@ -3,20 +3,18 @@ package desk
 
 import (
 	"context"
-	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
 	"net/http"
-	"os"
-	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/singleflight"
 
+	"github.com/spokewire/spokewire/internal/bearer"
 	"github.com/spokewire/spokewire/internal/dynamic"
 	"github.com/spokewire/spokewire/internal/llm"
 	"github.com/spokewire/spokewire/services/llm-scorer/internal/config"
@@ -74,23 +72,15 @@ func (d *Desk) Handler() http.Handler {
 // permitted wants the callers' token, if there is one.
 func (d *Desk) permitted(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if d.Config.TokenFile == "" {
-			next(w, r)
-			return
-		}
-		want, err := os.ReadFile(d.Config.TokenFile)
-		if err != nil {
-			d.Log.Error("the callers' token cannot be read", "err", err)
+		switch err := bearer.Check(r, d.Config.TokenFile); {
+		case errors.Is(err, bearer.ErrUnreadable):
+			d.Log.Error("no caller can be let in", "err", err)
 			http.Error(w, "the token cannot be read: the log says why", http.StatusInternalServerError)
-			return
+		case err != nil:
+			http.Error(w, err.Error(), http.StatusUnauthorized)
+		default:
+			next(w, r)
 		}
-		token := strings.TrimSpace(string(want))
-		given, found := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-		if token == "" || !found || subtle.ConstantTimeCompare([]byte(given), []byte(token)) != 1 {
-			http.Error(w, "the bearer token is missing or another one", http.StatusUnauthorized)
-			return
-		}
-		next(w, r)
 	}
 }
 
