@@ -22,6 +22,24 @@ func messageOf(t testing.TB, subject string, e event.Event) events.Message {
 	return events.Message{Stream: events.StreamMetrics, Subject: subject, Sequence: 7, ReceivedAt: someTime, Header: h, Data: data}
 }
 
+// TestAPublishersClockCountsForNothing: a spoke whose clock is off by ten
+// minutes, either way, has metrics as fresh as any other's.
+func TestAPublishersClockCountsForNothing(t *testing.T) {
+	t.Parallel()
+	for _, off := range []time.Duration{-10 * time.Minute, 0, 10 * time.Minute} {
+		e := newMetrics(t)
+		e.SetTime(someTime.Add(off))
+		e.SetExtension(events.ExtAge, "250")
+		r, err := events.Read(messageOf(t, "sw.metric.c.s", e))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := someTime.Add(-250 * time.Millisecond); !r.ObservedAt.Equal(want) {
+			t.Errorf("with a clock that is %s off it is of %s, want %s", off, r.ObservedAt, want)
+		}
+	}
+}
+
 func TestRead(t *testing.T) {
 	t.Parallel()
 	e := newMetrics(t)
