@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"strconv"
+	"sync/atomic"
 )
 
 // Ports are taken from below the range from which the kernel gives ports to
@@ -15,10 +16,22 @@ const (
 	ports     = 12000
 )
 
-// FreeAddress returns a loopback address that nobody listens on.
+// given counts the ports that this process has tried, from a place of its own:
+// one that was given to a program that does not listen yet is free, and must
+// not be given to another.
+var given = startAt(rand.Uint32N(ports))
+
+func startAt(n uint32) *atomic.Uint32 {
+	var count atomic.Uint32
+	count.Store(n)
+	return &count
+}
+
+// FreeAddress returns a loopback address that nobody listens on, another one
+// each time.
 func FreeAddress(ctx context.Context) (string, error) {
-	for range 100 {
-		if address := "127.0.0.1:" + strconv.Itoa(firstPort+rand.N(ports)); IsFree(ctx, address) {
+	for range 1000 {
+		if address := "127.0.0.1:" + strconv.Itoa(firstPort+int(given.Add(1)%ports)); IsFree(ctx, address) {
 			return address, nil
 		}
 	}
